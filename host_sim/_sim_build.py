@@ -1,0 +1,30 @@
+"""cffi build of the host simulator's compiled parts: one extension from every file in host_sim/c.
+
+What Python may call is the text between `/* cffi begin */` and `/* cffi end */` of each header, so a new C
+file needs no change here.
+"""
+
+import re
+from pathlib import Path
+
+from cffi import FFI
+
+FOLDER = Path(__file__).resolve().parent / "c"
+_SECTION = re.compile(r"/\* cffi begin \*/(.*?)/\* cffi end \*/", re.DOTALL)
+
+
+def declarations(headers: list[Path]) -> str:
+    """The C declarations that the headers offer to Python."""
+    return "\n".join(section for header in headers for section in _SECTION.findall(header.read_text()))
+
+
+HEADERS = sorted(FOLDER.glob("*.h"))
+ffibuilder = FFI()
+ffibuilder.cdef(declarations(HEADERS))
+ffibuilder.set_source(
+    "adamb.host_sim._sim",
+    "\n".join(f'#include "{header.name}"' for header in HEADERS),
+    sources=[f"host_sim/c/{path.name}" for path in sorted(FOLDER.glob("*.c"))],
+    include_dirs=["host_sim/c"],
+    extra_compile_args=["-O2", "-std=c99"],
+)
