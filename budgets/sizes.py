@@ -1,0 +1,49 @@
+"""Sizes as people write them. Every unit is binary, as in a data sheet of a chip: 4 KB is 4096 bytes."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from adamb.budgets.errors import InputError
+
+_UNITS = {"": 1, "b": 1, "byte": 1, "bytes": 1}
+for _power, _letter in enumerate("kmg", start=1):
+    _UNITS |= dict.fromkeys((_letter, _letter + "b", _letter + "ib"), 1024**_power)
+
+MAX_BYTES = 4 * 1024**3
+_SIZE = re.compile(r"(?P<sign>[+-]?)\s*(?P<number>[0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*(?P<unit>[a-z]*)")
+_EXAMPLES = "write a size such as 4KiB, 512B or 4096"
+
+
+def parse_size(text: str | int, field: str = "budget") -> int:
+    """Whole bytes from `4KiB`, `4kb`, `16 KiB`, `1.5k`, `4096`; anything else is an InputError."""
+    written = str(text).strip()
+    if not written:
+        raise InputError(field, text, f"no size given; {_EXAMPLES}")
+    match = _SIZE.fullmatch(written.lower().replace("_", ""))
+    if match is None or len(written) > 64:
+        raise InputError(field, text, f"not a size; {_EXAMPLES}")
+    if match["unit"] not in _UNITS:
+        raise InputError(field, text, f"the unit {match['unit']!r} is not known; use B, KiB, MiB or GiB")
+    size = Fraction(match["number"]) * _UNITS[match["unit"]]
+    if match["sign"] == "-":
+        raise InputError(field, text, f"a size cannot be negative; {_EXAMPLES}")
+    if size == 0:
+        raise InputError(field, text, "nothing fits into 0 bytes; leave it out for no cap")
+    if size.denominator != 1:
+        raise InputError(field, text, "not a whole number of bytes")
+    if size > MAX_BYTES:
+        raise InputError(field, text, f"more than {format_bytes(MAX_BYTES)}; is the unit what you meant?")
+    return int(size)
+
+
+def format_bytes(size: float) -> str:
+    """`100 B`, `4 KiB`, `2.84 KiB`: three figures are enough to read, the JSON has them all."""
+    value, unit = float(size), "B"
+    for larger in ("KiB", "MiB", "GiB"):
+        if value < 1024:
+            break
+        value, unit = value / 1024, larger
+    figures = f"{value:.0f}" if value >= 100 or value == int(value) else f"{value:.3g}"
+    return f"{figures} {unit}"
