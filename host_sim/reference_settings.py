@@ -1,0 +1,198 @@
+"""Options of the float64 reference, checked once, and the authors' deviations as named overrides.
+
+Every switch exists twice: as an option a user may set and, where the authors' program departs from their
+paper, as a named deviation. A deviation is only a set of option values, so no code path belongs to it alone.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from adamb.budgets.errors import InputError
+
+MAX_LEVEL = 30
+MAX_DIMENSIONS = 4
+
+CHOICES: dict[str, tuple[str, ...]] = {
+    "mode": ("paper", "tracking"),
+    "split": ("own", "inherited"),
+    "planning": ("one-step", "full"),
+    "action": ("centre", "random"),
+    "initial": ("remaining", "horizon"),
+    "q_rule": ("free", "decreasing"),
+    "v_rule": ("free", "decreasing"),
+    "transitions": ("dyadic", "induced", "nearest"),
+    "cells": ("half-open", "closed"),
+    "ties": ("low", "high"),
+}
+
+#: What the authors' program does differently from the paper, each by name.
+DEVIATIONS: dict[str, dict[str, object]] = {
+    "root-bonus": {"bonus": 0.5},  # bonus only c/sqrt(n); any number for `bonus` agrees with it
+    "gamma-2": {"gamma": 2.0, "phi": 1.0},  # threshold 2^(2*level)
+    "inherited-counts": {"split": "inherited"},
+    "initial-horizon": {"initial": "horizon"},  # Q and V start at H at every step, not at H-h+1
+    "monotone-q": {"q_rule": "decreasing"},  # Q clipped to H and never rising, not only V
+    "random-action": {"action": "random"},
+    "no-envelope": {"envelope": False},
+    "induced-transitions": {"transitions": "induced"},  # next states over the cells of the next step's V
+    "nearest-cell": {"transitions": "nearest"},  # ... and there the cell with the nearest centre
+    "closed-cells": {"cells": "closed"},  # a state on a border is in both halves
+    "last-tie": {"ties": "low"},  # children are listed from high to low, so their last one is the lowest code
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything one learner needs, with the defaults of its mode filled in."""
+
+    d_s: int
+    d_a: int
+    horizon: int
+    episodes: int
+    mode: str
+    bonus: float | str
+    gamma: float
+    phi: float
+    split: str
+    planning: str
+    action: str
+    envelope: bool
+    delta: float
+    L_r: float
+    L_T: float
+    L_V: float
+    c_T: float
+    initial: str
+    q_rule: str
+    v_rule: str
+    transitions: str
+    cells: str
+    ties: str
+
+    @property
+    def thresholds(self) -> list[int]:
+        """n_+(l) = ceil(phi * 2^(gamma*l)); a product within rounding of an integer is that integer."""
+        table = []
+        for level in range(MAX_LEVEL):
+            exact = self.phi * 2.0 ** (self.gamma * level)
+            nearest = round(exact)
+            table.append(nearest if abs(exact - nearest) <= 1e-9 * exact else math.ceil(exact))
+        return table
+
+
+def make_settings(
+    d_s: int, d_a: int, horizon: int, episodes: int, options: Mapping[str, object]
+) -> Settings:
+    """Check the options and fill in what the mode (and the deviations) leave open."""
+    for field, size, limit in (("d_s", d_s, MAX_DIMENSIONS), ("d_a", d_a, MAX_DIMENSIONS)):
+        if not 1 <= size <= limit:
+            raise InputError(field, size, f"must be 1 to {limit}")
+    if horizon < 1:
+        raise InputError("horizon", horizon, "must be at least 1")
+    if episodes < 1:
+        raise InputError("episodes", episodes, "must be at least 1")
+    given = {name: value for name, value in options.items() if value is not None}
+    mode = _choice("mode", given.pop("mode", "paper"))
+    overrides = _deviation_values(given.pop("deviations", None))
+    if overrides and mode != "paper":
+        raise InputError("deviations", mode, "departures from the paper need mode=paper")
+    values = {**_mode_defaults(mode, d_s, d_a, horizon), **overrides}
+    for name, value in given.items():
+        if name not in values:
+            raise InputError("option", name, _suggest(name, [*values, "mode", "deviations"]))
+        checked = _check(name, value)
+        if name in overrides and not _agrees(name, checked, overrides[name]):
+            raise InputError(name, value, f"contradicts the deviation that sets it to {overrides[name]!r}")
+        values[name] = checked
+    if values["envelope"] is None:
+        values["envelope"] = values["bonus"] == "theory"
+    return Settings(d_s=d_s, d_a=d_a, horizon=horizon, episodes=episodes, mode=mode, **values)  # type: ignore[arg-type]
+
+
+def _mode_defaults(mode: str, d_s: int, d_a: int, horizon: int) -> dict[str, object]:
+    """The two columns of the comparison of modes; what the paper leaves open is the same in both.
+
+    The envelope follows the bonus unless it is asked for: the concentration lemmas need a Lipschitz V,
+    c/sqrt(n) does not.
+    """
+    d = d_s + d_a
+    common: dict[str, object] = {
+        "bonus": 0.25, "planning": "one-step", "action": "centre", "envelope": None, "delta": 0.05,
+        "L_r": 1.0, "L_T": 1.0, "L_V": 1.0, "c_T": 1.0, "initial": "remaining", "transitions": "dyadic",
+        "cells": "half-open", "ties": "low", "q_rule": "free",
+    }  # fmt: skip
+    if mode == "tracking":
+        return {**common, "gamma": 2.0, "phi": 1.0, "split": "inherited", "v_rule": "free"}
+    gamma = float(d_s + 2 if d_s <= 2 else d_s)
+    phi = float(horizon) ** ((d + d_s) / (d + 1))
+    return {**common, "gamma": gamma, "phi": phi, "split": "own", "v_rule": "decreasing"}
+
+
+def _deviation_values(chosen: object) -> dict[str, object]:
+    if chosen is None or chosen == "none":
+        return {}
+    if isinstance(chosen, str):
+        names = list(DEVIATIONS) if chosen == "authors" else [name.strip() for name in chosen.split(",")]
+    elif isinstance(chosen, Iterable):
+        names = [str(name) for name in chosen]
+    else:
+        raise InputError("deviations", chosen, "must be 'authors', 'none' or names of deviations")
+    for name in names:
+        if name not in DEVIATIONS:
+            raise InputError("deviations", name, _suggest(name, ["authors", "none", *DEVIATIONS]))
+    values: dict[str, object] = {}
+    for name in sorted(names, key=list(DEVIATIONS).index):  # nearest-cell refines induced-transitions
+        values.update(DEVIATIONS[name])
+    return values
+
+
+def _agrees(name: str, value: object, override: object) -> bool:
+    if name == "bonus":
+        return not isinstance(value, str)
+    return value == override
+
+
+def _check(name: str, value: object) -> object:
+    if name in CHOICES:
+        return _choice(name, value)
+    if name == "envelope":
+        return _flag(name, value)
+    if name == "bonus" and value in ("theory", "auto"):
+        return value
+    low, high = {
+        "bonus": (0.0, 100.0), "gamma": (1.0, 8.0), "phi": (1e-6, 1e9), "delta": (1e-12, 1.0),
+        "L_r": (0.0, 1e6), "L_T": (0.0, 1e6), "L_V": (0.0, 1e6), "c_T": (0.0, 1e6),
+    }[name]  # fmt: skip
+    also = ", 'theory' or 'auto'" if name == "bonus" else ""
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise InputError(name, value, f"must be a number from {low:g} to {high:g}{also}") from None
+    if not low <= number <= high:
+        raise InputError(name, value, f"must be a number from {low:g} to {high:g}{also}")
+    return number
+
+
+def _choice(name: str, value: object) -> str:
+    if value not in CHOICES[name]:
+        raise InputError(name, value, _suggest(str(value), list(CHOICES[name])))
+    return str(value)
+
+
+def _flag(name: str, value: object) -> bool:
+    known = {"on": True, "true": True, "off": False, "false": False}
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str) and value.lower() in known:
+        return known[value.lower()]
+    raise InputError(name, value, "must be on or off")
+
+
+def _suggest(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    return f"must be one of {', '.join(known)}{hint}"
