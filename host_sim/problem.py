@@ -112,6 +112,8 @@ class Problem(ABC):
     d_a: int = 1
     horizon: int = 5
     parameters: ClassVar[Mapping[str, Parameter]] = {}
+    #: Set by tasks that clip everything they return; the outcomes of all others are checked at every step.
+    trusted: bool = False
     #: How many location numbers per instance `--drift walk` moves; 0 means the task cannot drift.
     drift_width: int = 0
     #: Standard deviation of one step of `--drift walk`, per episode.
@@ -185,6 +187,8 @@ class Problem(ABC):
             self._count_clipped(h, actions, inside)
         state = self.state
         rewards, following = self._dynamics(h, state, inside, self._episode_noise[h])
+        if not self.trusted:
+            self._check_outcome(h, rewards, following)
         self._next_h = h + 1
         self.state = following
         self.last = (state, inside, rewards, following)
@@ -281,6 +285,17 @@ class Problem(ABC):
         elif self.drift == "walk" and self.episode > 0:
             self._walk(self.walk_deviation * self._drifts.episode().T)
             self.version += 1
+
+    def _check_outcome(self, h: int, rewards: np.ndarray, following: np.ndarray) -> None:
+        """A learner fed with NaN or values outside its range fails silently and much later, so stop here."""
+        where = f"step {h} of episode {self.episode}"
+        if rewards.shape != (self.n,) or following.shape != (self.n, self.d_s):
+            shapes = f"{rewards.shape} and {following.shape}"
+            raise InputError("shape", shapes, f"{where}: must be {(self.n,)} and {(self.n, self.d_s)}")
+        for field, values in (("reward", rewards), ("state", following)):
+            if not (values.min() >= 0.0 and values.max() <= 1.0):
+                wrong = values[~((values >= 0.0) & (values <= 1.0))]
+                raise InputError(field, float(wrong[0]), f"{where}: must be from 0 to 1")
 
     def _count_clipped(self, h: int, actions: np.ndarray, inside: np.ndarray) -> None:
         if np.isnan(actions).any():

@@ -1,4 +1,4 @@
-"""Problems by name: the built-in ones, `gym:<id>` for a Gymnasium environment, `file.py:Class` for your own."""
+"""Problems by name: built-in ones, `gym:<id>` for a Gymnasium environment, `file.py:Class` for your own."""
 
 from __future__ import annotations
 
