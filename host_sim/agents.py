@@ -7,7 +7,6 @@ is asked for, so that a part that is not built does not take the others down.
 
 from __future__ import annotations
 
-import copy
 import difflib
 import importlib
 import itertools
@@ -35,6 +34,8 @@ class Agent(ABC):
     """
 
     name = "agent"
+    core: str | None = None
+    """Which implementation runs; set for adamb only."""
     needs_problem = False
     """True for a class that is built from the problem itself, not from its dimensions."""
 
@@ -92,15 +93,18 @@ _factories: dict[str, AgentFactory] = {}
 
 def take_options(agent: str, given: Mapping[str, Any], **defaults: Any) -> dict[str, Any]:
     """The defaults overlaid with what was given; an option the agent does not have is an InputError."""
-    for name in given:
+    for name, value in given.items():
         if name not in defaults:
-            raise unknown_name(f"option of agent {agent}", name, defaults)
+            known = f"its options: {', '.join(sorted(defaults))}" if defaults else "it has none"
+            near = difflib.get_close_matches(name, defaults, n=1, cutoff=0.5)
+            hint = f"did you mean {near[0]}?" if near else known
+            raise InputError(name, value, f"agent {agent} has no such option; {hint}")
     return {**defaults, **given}
 
 
 def unknown_name(field: str, value: str, names: Iterable[str]) -> InputError:
     """The error for a name that does not exist, with the nearest one that does."""
-    known = sorted(names)
+    known = sorted(set(names))
     near = difflib.get_close_matches(value, known, n=1, cutoff=0.5)
     if near:
         return InputError(field, value, f"there is none of that name; did you mean {near[0]}?")
@@ -125,12 +129,14 @@ def make_agent(name: str, problem: Problem, *, budget_bytes: int | None = None, 
     """The agent of that name, sized and seeded for the problem; `baseline:NAME` is one of the problem."""
     factory = _find(name)
     if factory is not None:
-        return build(factory, problem, budget_bytes=budget_bytes, **options)
+        agent = build(factory, problem, budget_bytes=budget_bytes, **options)
+        agent.name = name
+        return agent
     baselines = problem.baselines()
     baseline = name.removeprefix("baseline:")
     if baseline in baselines:
         take_options(name, options)
-        return PolicyAgent(problem, baselines[baseline], name)
+        return PolicyAgent(problem, baselines[baseline], name, budget_bytes=budget_bytes)
     raise unknown_name("agent", name, [*agent_names(), *baselines])
 
 
@@ -210,8 +216,17 @@ def default_core() -> str:
     return "c"
 
 
+MAX_HORIZON = 31
+"""The fixed-point values of the core have no fraction bits to spare beyond; every core keeps to it."""
+
+
 def _adamb(problem: Problem, *, budget_bytes: int | None, core: str | None = None, **options: Any) -> Agent:
-    return build(load_core(core or default_core()), problem, budget_bytes=budget_bytes, **options)
+    if problem.horizon > MAX_HORIZON:
+        raise InputError("horizon", problem.horizon, f"adamb plans at most {MAX_HORIZON} steps ahead")
+    chosen = core or default_core()
+    agent = build(load_core(chosen), problem, budget_bytes=budget_bytes, **options)
+    agent.core = chosen
+    return agent
 
 
 class RandomAgent(Agent):
@@ -242,7 +257,14 @@ class PolicyAgent(Agent):
 
     needs_problem = True
 
-    def __init__(self, problem: Problem, policy: Callable[[int, np.ndarray], np.ndarray], name: str) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        policy: Callable[[int, np.ndarray], np.ndarray],
+        name: str,
+        *,
+        budget_bytes: int | None = None,
+    ) -> None:
         self.name = name
         super().__init__(
             d_s=problem.d_s,
@@ -250,6 +272,7 @@ class PolicyAgent(Agent):
             horizon=problem.horizon,
             seeds=problem.seeds,
             episodes=problem.episodes,
+            budget_bytes=budget_bytes,
         )
         self.policy = policy
 
@@ -265,7 +288,7 @@ class OptimalAgent(PolicyAgent):
         optimum = problem.optimal()
         if optimum is None:
             raise InputError("agent", "optimal", f"no exact optimum is known for {problem.name}")
-        super().__init__(problem, optimum.policy, "optimal")
+        super().__init__(problem, optimum.policy, "optimal", budget_bytes=budget_bytes)
         self._problem = problem
         self._drifts = problem.drift != "none"
 
@@ -291,7 +314,7 @@ class StaticAgent(PolicyAgent):
         if not 1 <= int(trials) <= 100_000:
             raise InputError("trials", trials, "between 1 and 100000 episodes for each candidate action")
         self.action = best_fixed_action(problem, int(trials))
-        super().__init__(problem, lambda h, states: self.action, "static")
+        super().__init__(problem, lambda h, states: self.action, "static", budget_bytes=budget_bytes)
 
     def describe(self) -> dict[str, Any]:
         return {"action": self.action.tolist()}
@@ -324,7 +347,16 @@ def best_fixed_action(problem: Problem, trials: int) -> np.ndarray:
 
 
 def _fixed_return(problem: Problem, actions: np.ndarray, episodes: int) -> np.ndarray:
-    trial = copy.deepcopy(problem)
+    trial = type(problem)(
+        problem.seeds,
+        name=problem.name,
+        episodes=problem.episodes,
+        horizon=problem.horizon,
+        instance=problem.instance,
+        drift=problem.drift,
+        continuing=problem.continuing,
+        **problem.params,
+    )
     total = np.zeros(trial.n)
     for _ in range(episodes):
         trial.begin_episode()

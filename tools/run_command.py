@@ -1,0 +1,288 @@
+"""`adamb run PROBLEM`: one agent, one problem, many seeds at once; a table, and files when asked for."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from adamb.budgets.errors import AdambError, InputError
+from adamb.budgets.sizes import format_bytes, parse_size
+
+if TYPE_CHECKING:
+    from adamb.host_sim.runner import RunResult
+
+MAX_SEEDS = 10_000
+MAX_RETURNS = 100_000_000
+FILES = ("run.json", "curves.csv")
+PLOTS = ("reward.png", "reward.svg", "bytes.png", "bytes.svg")
+EXAMPLE = "Example: adamb run oil-laplace --budget 4KiB --seeds 10 --plot --out runs/demo"
+
+LEARNER, TASK, OUTPUT = "The agent", "The problem", "Output"
+
+
+def _option(*names: str, help: str, panel: str) -> Any:
+    return typer.Option(*names, help=help, rich_help_panel=panel, show_default=True)
+
+
+@dataclass
+class Request:
+    """A command line that has been understood; building it finds every mistake that needs no simulation."""
+
+    problem: str
+    agent: str
+    episodes: int
+    seeds: tuple[int, ...]
+    horizon: int | None
+    instance: str
+    drift: str
+    continuing: bool
+    parameters: dict[str, str]
+    budget_bytes: int | None
+    options: dict[str, Any]
+    json: str | None
+    out: Path | None
+    plot: bool
+    force: bool
+    quiet: bool
+
+    def files(self) -> list[Path]:
+        """What the run is going to write."""
+        listed = [] if self.json in (None, "-") else [Path(str(self.json))]
+        if self.out is not None:
+            listed += [self.out / name for name in FILES + (PLOTS if self.plot else ())]
+        return listed
+
+
+def register(app: typer.Typer) -> None:
+    app.command(name="run", epilog=EXAMPLE)(run)
+
+
+def run(
+    problem: Annotated[
+        str, typer.Argument(metavar="PROBLEM", help="oil-laplace, ambulance-2, gym:<id>, file.py:Class, …")
+    ],
+    agent: Annotated[str, _option("--agent", help="adamb, a rival or a baseline", panel=LEARNER)] = "adamb",
+    core: Annotated[
+        str | None, _option("--core", help="adamb runs on: c, python or reference", panel=LEARNER)
+    ] = None,
+    mode: Annotated[str | None, _option("--mode", help="tracking or paper", panel=LEARNER)] = None,
+    share: Annotated[
+        str | None, _option("--share", help="one tree for all steps: off, on or auto", panel=LEARNER)
+    ] = None,
+    budget: Annotated[
+        str | None, _option("--budget", help="cap in bytes: 4KiB, 512B, 4096", panel=LEARNER)
+    ] = None,
+    board: Annotated[
+        str | None, _option("--board", help="take the cap from a board instead", panel=LEARNER)
+    ] = None,
+    when_full: Annotated[
+        str | None, _option("--when-full", help="reclaim or freeze", panel=LEARNER)
+    ] = None,
+    bonus: Annotated[str | None, _option("--bonus", help="auto, or c of c/√n", panel=LEARNER)] = None,
+    gamma: Annotated[
+        float | None, _option("--gamma", help="exponent of the split threshold", panel=LEARNER)
+    ] = None,
+    phi: Annotated[
+        float | None, _option("--phi", help="factor of the split threshold", panel=LEARNER)
+    ] = None,
+    split: Annotated[
+        str | None, _option("--split", help="samples that count: own or inherited", panel=LEARNER)
+    ] = None,
+    planning: Annotated[
+        str | None, _option("--planning", help="one-step or full (reference only)", panel=LEARNER)
+    ] = None,
+    action: Annotated[
+        str | None, _option("--action", help="point played in a ball: centre or random", panel=LEARNER)
+    ] = None,
+    agent_set: Annotated[
+        list[str] | None, _option("--agent-set", help="another option of the agent, k=v", panel=LEARNER)
+    ] = None,
+    episodes: Annotated[int, _option("--episodes", help="episodes K", panel=TASK)] = 2000,
+    horizon: Annotated[
+        int | None, _option("--horizon", help="steps H of an episode", panel=TASK)
+    ] = None,
+    seeds: Annotated[int, _option("--seeds", help="how many seeds run together", panel=TASK)] = 5,
+    seed_base: Annotated[int, _option("--seed-base", help="the first seed", panel=TASK)] = 0,
+    instance: Annotated[str, _option("--instance", help="random or paper", panel=TASK)] = "random",
+    drift: Annotated[str, _option("--drift", help="none, half or walk", panel=TASK)] = "none",
+    continuing: Annotated[
+        bool, _option("--continuing", help="an episode starts where the last ended", panel=TASK)
+    ] = False,
+    parameter: Annotated[
+        list[str] | None, _option("--set", help="a parameter of the problem, k=v", panel=TASK)
+    ] = None,
+    json: Annotated[
+        str | None, _option("--json", help="write the result as JSON to a file, - is stdout", panel=OUTPUT)
+    ] = None,
+    out: Annotated[
+        Path | None, _option("--out", help="folder for run.json, curves.csv and plots", panel=OUTPUT)
+    ] = None,
+    plot: Annotated[bool, _option("--plot", help="PNG and SVG into the folder", panel=OUTPUT)] = False,
+    force: Annotated[bool, _option("--force", help="replace files of an earlier run", panel=OUTPUT)] = False,
+    quiet: Annotated[bool, _option("--quiet", help="no progress display", panel=OUTPUT)] = False,
+) -> None:
+    """Let an agent play a problem and measure reward, regret, bytes and time."""
+    given = {
+        "core": core, "mode": mode, "share": share, "when_full": when_full, "bonus": _number_or_word(bonus),
+        "gamma": gamma, "phi": phi, "split": split, "planning": planning, "action": action,
+        **{name.replace("-", "_"): _number_or_word(v) for name, v in pairs("agent-set", agent_set).items()},
+    }  # fmt: skip
+    if plot and out is None:
+        out = Path("runs") / f"{Path(problem).name.replace(':', '-')}-{agent.replace(':', '-')}"
+    request = Request(
+        problem=problem,
+        agent=agent,
+        episodes=bounded("episodes", episodes, 1, 10_000_000),
+        seeds=seed_range(seeds, seed_base),
+        horizon=None if horizon is None else bounded("horizon", horizon, 1, 1000),
+        instance=instance,
+        drift=drift,
+        continuing=continuing,
+        parameters=pairs("set", parameter),
+        budget_bytes=budget_from(budget, board),
+        options={name: value for name, value in given.items() if value is not None},
+        json=json,
+        out=out,
+        plot=plot,
+        force=force,
+        quiet=quiet,
+    )
+    raise typer.Exit(perform(request))
+
+
+def bounded(name: str, value: int, low: int, high: int) -> int:
+    if not low <= value <= high:
+        raise InputError(name, value, f"must be from {low} to {high}")
+    return value
+
+
+def seed_range(count: int, base: int) -> tuple[int, ...]:
+    bounded("seeds", count, 1, MAX_SEEDS)
+    bounded("seed-base", base, 0, 2**63 - MAX_SEEDS)
+    return tuple(range(base, base + count))
+
+
+def pairs(name: str, given: list[str] | None) -> dict[str, str]:
+    """`k=v` options as a dictionary."""
+    found: dict[str, str] = {}
+    for text in given or ():
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip() or not value.strip():
+            raise InputError(name, text, "write name=value")
+        if key.strip() in found:
+            raise InputError(name, text, f"{key.strip()} is set twice")
+        found[key.strip()] = value.strip()
+    return found
+
+
+def _number_or_word(text: str | None) -> float | int | str | None:
+    """Options reach the agent typed; what is not a number is a word for the agent to judge."""
+    for kind in (int, float):
+        try:
+            return kind(text) if text is not None else None
+        except ValueError:
+            continue
+    return text
+
+
+def budget_from(budget: str | None, board: str | None) -> int | None:
+    """The cap in bytes from one of the two options."""
+    if board is None:
+        return None if budget is None else parse_size(budget)
+    if budget is not None:
+        raise InputError("board", board, f"the cap is given by --budget {budget} already")
+    raise InputError("board", board, "no boards are described in this version; give --budget")
+
+
+def perform(request: Request) -> int:
+    """Check, run, print, save; the exit code."""
+    from rich.console import Console
+
+    from adamb.tools import outputs, summary
+    from adamb.tools.cli import INTERRUPTED, OK, USAGE, VIOLATED
+
+    outputs.refuse_to_overwrite(request.files(), force=request.force)
+    errors = Console(stderr=True)
+    result = _simulate(request, errors)
+    console = errors if request.json == "-" else Console()
+    console.print(summary.table(result))
+    saved = save(request, result)
+    if not result.within_budget():
+        used, cap = int(result.bytes_peak.max()), result.budget_bytes or 0
+        message = f"budget violated: {format_bytes(used)} ({used} bytes) used, the cap is {cap} bytes"
+        print(f"adamb: {message}", file=sys.stderr)
+    if result.interrupted:
+        done = f"after {result.episodes} of {request.episodes} episodes"
+        kept = "; what was done is saved" if request.files() and saved else ""
+        print(f"adamb: stopped {done}{kept}", file=sys.stderr)
+        return INTERRUPTED
+    if not saved:
+        return USAGE
+    return OK if result.within_budget() else VIOLATED
+
+
+def _simulate(request: Request, errors: Any) -> RunResult:
+    from adamb.host_sim.agents import default_core, make_agent
+    from adamb.host_sim.registry import make_problem
+    from adamb.host_sim.runner import simulate
+    from adamb.tools import live, summary
+
+    if request.episodes * len(request.seeds) > MAX_RETURNS:
+        limit = f"with {len(request.seeds)} seeds at most {MAX_RETURNS // len(request.seeds)} fit into memory"
+        raise InputError("episodes", request.episodes, limit)
+    problem = make_problem(
+        request.problem,
+        request.seeds,
+        instance=request.instance,
+        drift=request.drift,
+        continuing=request.continuing,
+        episodes=request.episodes,
+        horizon=request.horizon,
+        params=request.parameters,
+    )
+    if request.agent == "adamb" and "core" not in request.options and default_core() != "c":
+        print("adamb: note: no C core is built here; the float64 reference runs instead", file=sys.stderr)
+    agent = make_agent(request.agent, problem, budget_bytes=request.budget_bytes, **request.options)
+    problem.optimal()
+    title = summary.run_title(request.problem, request.agent, agent.core, request.budget_bytes)
+    with live.stop_on_interrupt() as stop, live.watch(errors, title, stop, quiet=request.quiet) as watcher:
+        return simulate(problem, agent, episodes=request.episodes, progress=watcher)
+
+
+def save(request: Request, result: RunResult) -> bool:
+    """Write what was asked for; False, after a line that says why, where that is not possible."""
+    from adamb.tools import outputs
+    from adamb.tools.cli import describe_os_error
+
+    summary_json = outputs.json_bytes(result.to_json())
+    try:
+        if request.json == "-":
+            sys.stdout.write(summary_json.decode())
+        elif request.json is not None:
+            outputs.write_atomic(Path(request.json), summary_json)
+        if request.out is not None:
+            outputs.save(request.out, _files(request, result, summary_json))
+    except OSError as error:
+        line = f"adamb: error: the results above could not be saved: {describe_os_error(error)}"
+        print(line, file=sys.stderr)
+        return False
+    except AdambError as error:
+        print(f"adamb: error: {error}", file=sys.stderr)
+        return False
+    return True
+
+
+def _files(request: Request, result: RunResult, summary_json: bytes) -> dict[str, bytes]:
+    """run.json comes last: where it is, the folder is complete."""
+    from adamb.tools import outputs, summary
+
+    files = {"curves.csv": outputs.csv_bytes(summary.CURVES, summary.curve_rows(result))}
+    if request.plot:
+        from adamb.tools.plots import plot_files
+
+        files |= plot_files(result)
+    return {**files, "run.json": summary_json}
