@@ -135,7 +135,7 @@ class ReferenceAgent(Agent):
         }
 
     def describe(self) -> dict[str, Any]:
-        return {**asdict(self.settings), "share": "off"}
+        return asdict(self.settings)
 
     # --- read access --------------------------------------------------------------------------------------
 

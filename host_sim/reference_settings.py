@@ -7,11 +7,11 @@ paper, as a named deviation. A deviation is only a set of option values, so no c
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from adamb.budgets.errors import InputError
+from adamb.budgets.thresholds import threshold
 
 MAX_LEVEL = 30
 MAX_DIMENSIONS = 4
@@ -27,6 +27,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "transitions": ("dyadic", "induced", "nearest"),
     "cells": ("half-open", "closed"),
     "ties": ("low", "high"),
+    "share": ("off",),  # one tree for all steps is an extension of the core, not of the paper
 }
 
 #: What the authors' program does differently from the paper, each by name.
@@ -72,16 +73,12 @@ class Settings:
     transitions: str
     cells: str
     ties: str
+    share: str
 
     @property
     def thresholds(self) -> list[int]:
-        """n_+(l) = ceil(phi * 2^(gamma*l)); a product within rounding of an integer is that integer."""
-        table = []
-        for level in range(MAX_LEVEL):
-            exact = self.phi * 2.0 ** (self.gamma * level)
-            nearest = round(exact)
-            table.append(nearest if abs(exact - nearest) <= 1e-9 * exact else math.ceil(exact))
-        return table
+        """n_+(l) = ceil(phi * 2^(gamma*l)), the integers that the bounds and the core use too."""
+        return [threshold(level, self.gamma, self.phi) for level in range(MAX_LEVEL)]
 
 
 def make_settings(
@@ -123,12 +120,12 @@ def _mode_defaults(mode: str, d_s: int, d_a: int, horizon: int) -> dict[str, obj
     common: dict[str, object] = {
         "bonus": 0.25, "planning": "one-step", "action": "centre", "envelope": None, "delta": 0.05,
         "L_r": 1.0, "L_T": 1.0, "L_V": 1.0, "c_T": 1.0, "initial": "remaining", "transitions": "dyadic",
-        "cells": "half-open", "ties": "low", "q_rule": "free",
+        "cells": "half-open", "ties": "low", "q_rule": "free", "share": "off",
     }  # fmt: skip
     if mode == "tracking":
         return {**common, "gamma": 2.0, "phi": 1.0, "split": "inherited", "v_rule": "free"}
     gamma = float(d_s + 2 if d_s <= 2 else d_s)
-    phi = float(horizon) ** ((d + d_s) / (d + 1))
+    phi = float(f"{float(horizon) ** ((d + d_s) / (d + 1)):.12g}")  # 32^(6/5) is 64, not 64.00000000000001
     return {**common, "gamma": gamma, "phi": phi, "split": "own", "v_rule": "decreasing"}
 
 
@@ -164,7 +161,7 @@ def _check(name: str, value: object) -> object:
     if name == "bonus" and value in ("theory", "auto"):
         return value
     low, high = {
-        "bonus": (0.0, 100.0), "gamma": (1.0, 8.0), "phi": (1e-6, 1e9), "delta": (1e-12, 1.0),
+        "bonus": (0.0, 100.0), "gamma": (1.0, 8.0), "phi": (1e-6, 1e6), "delta": (1e-12, 1.0),
         "L_r": (0.0, 1e6), "L_T": (0.0, 1e6), "L_V": (0.0, 1e6), "c_T": (0.0, 1e6),
     }[name]  # fmt: skip
     also = ", 'theory' or 'auto'" if name == "bonus" else ""
