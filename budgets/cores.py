@@ -1,0 +1,86 @@
+"""Cycles per instruction, by core: named models that give a range, because caches and pipelines are not
+simulated.
+
+Instructions are counted on Cortex-M0 code (exactly, by emulation). For another instruction set the count
+changes too, so a model has two ranges: instructions per Cortex-M0 instruction, and cycles per instruction.
+The second is built from the manual's cycles of a load or store and of a taken branch, and from the share of
+such instructions in table-walking integer code. All other instructions take one cycle; every core below that
+runs this code has a single-cycle multiplier, and division is a library call whose instructions are already
+counted.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+
+from adamb.budgets.errors import InputError
+
+Range = tuple[float, float]
+
+#: Shares of all executed instructions: between a loop over registers and a walk over linked records.
+LOAD_STORE_SHARE: Range = (0.25, 0.45)
+TAKEN_BRANCH_SHARE: Range = (0.08, 0.20)
+
+
+@dataclass(frozen=True)
+class Core:
+    """One processor core as far as time is concerned; `estimate` marks figures that no manual states."""
+
+    name: str
+    instruction_set: str
+    model: str
+    load_store: Range
+    branch: Range
+    instructions: Range
+    estimate: bool
+    source: str
+
+    @property
+    def cpi(self) -> Range:
+        """Cycles per instruction with code and data in memory without wait states."""
+        low, high = (
+            1 + LOAD_STORE_SHARE[i] * (self.load_store[i] - 1) + TAKEN_BRANCH_SHARE[i] * (self.branch[i] - 1)
+            for i in (0, 1)
+        )
+        return low, high
+
+
+_CORES = [
+    Core(
+        "cortex-m0", "ARMv6-M", "armv6m-manual", (2, 2), (3, 3), (1, 1), False,
+        "Arm DDI 0432C, Cortex-M0 r0p0 TRM, table 3-1: loads and stores 2 cycles, taken branches 3",
+    ),
+    Core(
+        "cortex-m0plus", "ARMv6-M", "armv6m-plus-manual", (2, 2), (2, 2), (1, 1), False,
+        "Arm DDI 0484C, Cortex-M0+ r0p1 TRM, table 3-1: loads and stores 2 cycles, taken branches 2",
+    ),
+    Core(
+        "cortex-m4", "ARMv7E-M", "armv7m-manual", (1, 2), (2, 4), (0.7, 1.0), True,
+        "Arm DDI 0439D, Cortex-M4 TRM, table 3-1: loads 1 to 2 cycles, branches 1+P with P = 1..3; "
+        "Thumb-2 needs fewer instructions: estimate",
+    ),
+    Core(
+        "cortex-m33", "ARMv8-M Mainline", "armv8m-estimate", (1, 2), (2, 3), (0.7, 1.0), True,
+        "the Cortex-M33 TRM (Arm 100230) has no cycle table; as a Cortex-M4, shorter pipeline: estimate",
+    ),
+    Core(
+        "xtensa-lx6", "Xtensa LX6", "xtensa-estimate", (1, 2), (2, 4), (0.7, 1.3), True,
+        "no public cycle table; seven-stage pipeline of ESP32 Series Datasheet, section CPU: estimate",
+    ),
+    Core(
+        "riscv-rv32imc", "RISC-V RV32IMC", "rv32imc-estimate", (1, 2), (2, 4), (0.8, 1.3), True,
+        "no public cycle table; four-stage pipeline of ESP32-C3 Series Datasheet, section CPU: estimate",
+    ),
+]  # fmt: skip
+
+CORES: dict[str, Core] = {core.name: core for core in _CORES}
+
+
+def core_named(name: str) -> Core:
+    """The core of that name; an unknown one is refused with the nearest known name."""
+    if name in CORES:
+        return CORES[name]
+    nearest = difflib.get_close_matches(name, CORES, n=1, cutoff=0.4)
+    hint = f"did you mean {nearest[0]}? " if nearest else ""
+    raise InputError("core", name, f"{hint}known are {', '.join(CORES)}")
