@@ -1,0 +1,24 @@
+/* SARSA on tile coding over state and action, as self-optimising memory controllers use it (Ipek, Mutlu,
+ * Martinez, Caruana 2008); n learners per call. */
+#ifndef RIVALS_CMAC_H
+#define RIVALS_CMAC_H
+#include <stdint.h>
+
+/* cffi begin */
+typedef struct {
+    int32_t n, d_s, d_a, horizon;
+    int32_t tilings, size;  /* size: tiles per dimension */
+    int32_t actions;        /* candidates per action dimension */
+    int32_t weights;        /* per tiling and step; fewer than tiles: tiles share them by hashing */
+    double rate, epsilon;   /* step size of the sum of the tiles; share of random actions */
+    double start;           /* optimism: first value as a share of the largest possible return */
+} rivals_cmac_config;
+typedef struct rivals_cmac rivals_cmac;
+rivals_cmac *rivals_cmac_new(const rivals_cmac_config *config, const uint64_t *seeds); /* NULL: no memory */
+void rivals_cmac_free(rivals_cmac *cmac);
+void rivals_cmac_act(rivals_cmac *cmac, int h, const double *states, double *actions);
+void rivals_cmac_observe(rivals_cmac *cmac, int h, const double *rewards);
+double rivals_cmac_value(const rivals_cmac *cmac, int learner, int h, const double *state, const double *action);
+/* cffi end */
+
+#endif

@@ -1,0 +1,23 @@
+/* Net-based Q-learning (Song, Sun 2019): optimistic Q-learning on a uniform grid, n learners per call. */
+#ifndef RIVALS_GRID_H
+#define RIVALS_GRID_H
+#include <stdint.h>
+
+/* cffi begin */
+typedef struct {
+    int32_t n, d_s, d_a, horizon;
+    int32_t size_s, size_a; /* cells per dimension */
+    int32_t share;          /* 1: one count for all steps; a sample updates the value of every step */
+    double bonus;
+} rivals_grid_config;
+typedef struct rivals_grid rivals_grid;
+rivals_grid *rivals_grid_new(const rivals_grid_config *config, const uint64_t *seeds); /* NULL: no memory */
+void rivals_grid_free(rivals_grid *grid);
+void rivals_grid_act(rivals_grid *grid, int h, const double *states, double *actions);
+void rivals_grid_observe(rivals_grid *grid, int h, const double *rewards, const double *next_states);
+/* The cell that was last played at step h: {Q, n}. */
+void rivals_grid_played(const rivals_grid *grid, int learner, int h, double *cell);
+void rivals_grid_visited(const rivals_grid *grid, int64_t *cells); /* per learner: cells with a sample */
+/* cffi end */
+
+#endif

@@ -1,0 +1,35 @@
+/* Optimistic value iteration on a finite model: UCBVI (Azar, Osband, Munos 2017) on a uniform grid, and
+ * Kernel-UCBVI (Domingues et al. 2020) on representative states; n learners per call. */
+#ifndef RIVALS_MODEL_H
+#define RIVALS_MODEL_H
+#include <stdint.h>
+
+/* cffi begin */
+typedef struct {
+    int32_t n, d_s, d_a, horizon;
+    int32_t size_s;      /* cells per state dimension; 0: representative states, found while running */
+    int32_t states;      /* cells, or the most representatives */
+    int32_t size_a;      /* actions per action dimension */
+    int32_t share;       /* 1: one model for all steps, values per step */
+    int32_t full;        /* 1: plan all states after each episode; 0: the visited state before acting */
+    int32_t monotone;    /* 1: Q only decreases */
+    int32_t spare;       /* sparse counts: entries beyond the first of each pair; -1: no limit */
+    int32_t count_max;   /* a count that would pass this halves its row */
+    double bonus;
+    double apart;        /* least distance of representatives (largest coordinate difference) */
+    double bandwidth;    /* of the kernel over states; 0: none */
+    double prior;        /* weight of the optimistic value in a smoothed mean */
+} rivals_model_config;
+typedef struct rivals_model rivals_model;
+rivals_model *rivals_model_new(const rivals_model_config *config, const uint64_t *seeds); /* NULL: no memory */
+void rivals_model_free(rivals_model *model);
+void rivals_model_act(rivals_model *model, int h, const double *states, double *actions);
+int rivals_model_observe(rivals_model *model, int h, const double *rewards, const double *next_states);
+void rivals_model_end_episode(rivals_model *model);
+/* Five counters per learner: states in use, pairs with a sample, entries, halved rows, rows with entries. */
+void rivals_model_counters(const rivals_model *model, int64_t *counters);
+/* The pair that was last played at step h: {Q, n, mean reward}. */
+void rivals_model_played(const rivals_model *model, int learner, int h, double *pair);
+/* cffi end */
+
+#endif

@@ -1,0 +1,105 @@
+"""The rival that ignores the state: where it wins, state is not worth its bytes."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, ClassVar
+
+import numpy as np
+
+from adamb.host_sim.agents import generators, register_agent
+from adamb.host_sim.parameter import Parameter
+from adamb.host_sim.rivals.common import ON_OFF, Rival, bonus_parameter, largest_size
+
+ARM_BYTES = 4
+BANDIT_HEADER_BYTES = 12
+"""Constants and sizes (4), the random state (4), the total count (4)."""
+DEFAULT_BYTES = 100
+"""What Micro-Armed Bandit reports for its storage."""
+
+MOST_ARMS = {1: 256, 2: 24, 3: 10}
+"""Per dimension; more than this learn too slowly to be worth bytes that are there."""
+
+
+class ArmBandit(Rival):
+    """UCB over a grid of actions, a mean and a count each (4 bytes); about 100 bytes unless told otherwise.
+
+    `hold=episode` plays one arm for a whole episode and credits it with the return per step, which also sees
+    what an action does to later states; `hold=step` chooses at every step and credits the immediate reward.
+    `discount` below 1 forgets, as the discounted UCB of prefetch controllers does. `share=off` keeps arms of
+    its own for every step, so that with `hold=step` it can learn a fixed sequence of actions.
+    """
+
+    name = "bandit"
+    options_known: ClassVar = {
+        "bonus": bonus_parameter(0.3),
+        "size": Parameter(None, "int", "arms per action dimension; else what fits", 1, 1024),
+        "hold": Parameter("episode", "str", "how long an arm is kept", words=("step", "episode")),
+        "discount": Parameter(1.0, "float", "weight of the past after each play", 0.5, 1),
+        "share": Parameter("on", "str", "one set of arms for all steps", words=ON_OFF),
+    }
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.tables = self.horizon if self.options["share"] == "off" else 1
+        unless_told = None if self.options["size"] else DEFAULT_BYTES * self.tables
+        self.size = largest_size(
+            self.table_bytes,
+            given=self.options["size"],
+            default=MOST_ARMS[self.d_a],
+            budget=self.budget_bytes or unless_told,
+            contributor="the arms",
+        )
+        self.options["size"] = self.size
+        centres = (np.arange(self.size) + 0.5) / self.size
+        self.arms = np.array(list(itertools.product(centres, repeat=self.d_a)))
+        self.mean = np.zeros((self.tables, self.n, len(self.arms)))
+        self.count = np.zeros((self.tables, self.n, len(self.arms)))
+        self._order = np.stack([generator.random(len(self.arms)) for generator in generators(self.seeds)])
+        self._rows = np.arange(self.n)
+        self._arm = np.zeros((self.horizon, self.n), dtype=np.int64)
+        self._return = np.zeros(self.n)
+
+    def table_bytes(self, size: int) -> int:
+        return BANDIT_HEADER_BYTES + ARM_BYTES * self.tables * size**self.d_a
+
+    def _choose(self, table: int) -> np.ndarray:
+        """Arms never played come first, in an order of the learner's own."""
+        count = self.count[table]
+        index = self.mean[table] + self.options["bonus"] / np.sqrt(np.maximum(count, 1e-12))
+        return np.argmax(np.where(count > 0, index, 1e9 + self._order), axis=1)
+
+    def _learn(self, table: int, arms: np.ndarray, rewards: np.ndarray) -> None:
+        count, mean = self.count[table], self.mean[table]
+        if self.options["discount"] < 1:
+            count *= self.options["discount"]
+        count[self._rows, arms] = np.minimum(count[self._rows, arms] + 1, 65535)
+        mean[self._rows, arms] += (rewards - mean[self._rows, arms]) / count[self._rows, arms]
+
+    def act(self, h: int, states: np.ndarray) -> np.ndarray:
+        held = self.options["hold"] == "episode"
+        if h > 0 and held and self.tables == 1:
+            self._arm[h] = self._arm[0]
+        else:
+            self._arm[h] = self._choose(h if self.tables > 1 else 0)
+        return self.arms[self._arm[h]]
+
+    def observe(self, h: int, rewards: np.ndarray, next_states: np.ndarray) -> None:
+        self._return += rewards
+        if self.options["hold"] == "step":
+            self._learn(h if self.tables > 1 else 0, self._arm[h], rewards)
+
+    def end_episode(self) -> None:
+        if self.options["hold"] == "episode":
+            for table in range(self.tables):
+                self._learn(table, self._arm[table], self._return / self.horizon)
+        self._return[:] = 0
+
+    def bytes_used(self) -> np.ndarray:
+        return np.full(self.n, self.table_bytes(self.size), dtype=np.int64)
+
+    def stats(self) -> dict[str, np.ndarray]:
+        return {"leaves": np.full(self.n, self.tables * len(self.arms))}
+
+
+register_agent(ArmBandit.name, ArmBandit)

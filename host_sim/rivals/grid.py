@@ -1,0 +1,89 @@
+"""Net-based Q-learning: what a uniform grid can do without a model."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from adamb.host_sim.agents import register_agent
+from adamb.host_sim.parameter import Parameter
+from adamb.host_sim.rivals.common import (
+    HEADER_BYTES,
+    ON_OFF,
+    Rival,
+    bonus_parameter,
+    check_cells,
+    doubles,
+    ffi,
+    largest_size,
+    lib,
+    net_size,
+    owned,
+)
+
+
+class NetQLearning(Rival):
+    """Song, Sun (2019): optimistic Q-learning where a state stands for the nearest point of a net.
+
+    A cell is a value and a count, 4 bytes; with `share=on` a count and one value per step.
+    """
+
+    name = "epsql"
+    options_known: ClassVar = {
+        "bonus": bonus_parameter(0.1),
+        "size": Parameter(None, "int", "cells per dimension; else (K H)^(1/(d+2)) or what fits", 1, 1024),
+        "actions": Parameter(None, "int", "cells per action dimension where it differs", 1, 1024),
+        "share": Parameter("off", "str", "one count for all steps, samples update every step", words=ON_OFF),
+    }
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.size = largest_size(
+            self.table_bytes,
+            given=self.options["size"],
+            default=net_size(self.episodes, self.horizon, self.d_s + self.d_a),
+            budget=self.budget_bytes,
+            contributor="the table of values",
+        )
+        self.options["size"] = self.size
+        check_cells(self.name, self.horizon * self._pairs(self.size))
+        config = ffi.new("rivals_grid_config *")
+        config.n, config.d_s, config.d_a, config.horizon = self.n, self.d_s, self.d_a, self.horizon
+        config.size_s, config.size_a = self.size, self.options["actions"] or self.size
+        config.share, config.bonus = self.options["share"] == "on", self.options["bonus"]
+        self._grid = owned(lib.rivals_grid_new(config, self._seeds_pointer()), lib.rivals_grid_free)
+
+    def _pairs(self, size: int) -> int:
+        return size**self.d_s * (self.options["actions"] or size) ** self.d_a
+
+    def table_bytes(self, size: int) -> int:
+        """Bytes of a learner with `size` cells per dimension."""
+        shared = self.options["share"] == "on"
+        per_pair = 2 * self.horizon + 2 if shared else 4 * self.horizon
+        return HEADER_BYTES + self._pairs(size) * per_pair
+
+    def act(self, h: int, states: np.ndarray) -> np.ndarray:
+        actions, pointer = self._out()
+        lib.rivals_grid_act(self._grid, h, doubles(states), pointer)
+        return actions
+
+    def observe(self, h: int, rewards: np.ndarray, next_states: np.ndarray) -> None:
+        lib.rivals_grid_observe(self._grid, h, doubles(rewards), doubles(next_states))
+
+    def bytes_used(self) -> np.ndarray:
+        return np.full(self.n, self.table_bytes(self.size), dtype=np.int64)
+
+    def stats(self) -> dict[str, np.ndarray]:
+        visited = np.zeros(self.n, dtype=np.int64)
+        lib.rivals_grid_visited(self._grid, ffi.from_buffer("int64_t[]", visited))
+        return {"leaves": np.full(self.n, self.horizon * self._pairs(self.size)), "visited_cells": visited}
+
+    def played(self, learner: int, h: int) -> tuple[float, int]:
+        """Value and count of the cell that was last played at step h."""
+        cell = ffi.new("double[2]")
+        lib.rivals_grid_played(self._grid, learner, h, cell)
+        return cell[0], int(cell[1])
+
+
+register_agent(NetQLearning.name, NetQLearning)

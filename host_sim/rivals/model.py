@@ -1,0 +1,184 @@
+"""Rivals with a model on finitely many states: UCBVI on a grid, Kernel-UCBVI on representative states."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from adamb.host_sim.agents import register_agent
+from adamb.host_sim.parameter import Parameter
+from adamb.host_sim.rivals.common import (
+    HEADER_BYTES,
+    ON_OFF,
+    Rival,
+    bonus_parameter,
+    check_cells,
+    doubles,
+    ffi,
+    largest_size,
+    lib,
+    net_size,
+    owned,
+)
+
+COUNT_MAX = 255
+SPARE_SHARE = 4
+"""Of a budget, sparse counts keep one part in this many for second and further next states."""
+
+
+class ModelRival(Rival):
+    """Counts of next states, mean rewards, optimistic values on finitely many states and actions.
+
+    A pair of state and action keeps Q, n and the mean reward (2 bytes each), and its next states. `dense`
+    counts are one byte for every state. `sparse` counts are entries of state, count and link (4 bytes; 6
+    above 256 states), the first inside the pair, the others in a pool; when that is full, a next state goes
+    to the nearest entry of its pair. V is the largest Q and needs no bytes; the last step has no next state.
+    """
+
+    representatives = False
+    prior = 0.0
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.shared = self.options["share"] == "on"
+        self.sparse = self.options["counts"] == "sparse"
+        keep = 1 - 1 / SPARE_SHARE if self.sparse and self.options["size"] is None else 1
+        self.size = largest_size(
+            self.table_bytes,
+            given=self.options["size"],
+            default=net_size(self.episodes, self.horizon, self.d_s + self.d_a),
+            budget=None if self.budget_bytes is None else int(self.budget_bytes * keep),
+            contributor="the table of counts",
+        )
+        self.options["size"] = self.size
+        check_cells(self.name, self.horizon * self._pairs(self.size))
+        model = lib.rivals_model_new(self._config(), self._seeds_pointer())
+        self._model = owned(model, lib.rivals_model_free)
+
+    def _config(self) -> Any:
+        config = ffi.new("rivals_model_config *")
+        config.n, config.d_s, config.d_a, config.horizon = self.n, self.d_s, self.d_a, self.horizon
+        config.size_s = 0 if self.representatives else self.size
+        config.states, config.size_a = self._states(self.size), self._size_a(self.size)
+        config.share, config.full = self.shared, self.options["planning"] == "full"
+        config.monotone = self.options["monotone"] == "on"
+        config.spare, config.count_max = self._spare(), COUNT_MAX
+        config.bonus, config.prior = self.options["bonus"], self.prior
+        config.bandwidth, config.apart = self._bandwidth(), 1 / self.size
+        return config
+
+    def _bandwidth(self) -> float:
+        return 0.0
+
+    def _spare(self) -> int:
+        if not self.sparse or self.budget_bytes is None:
+            return -1
+        return (self.budget_bytes - self.table_bytes(self.size)) // self._entry_bytes(self.size)
+
+    def _states(self, size: int) -> int:
+        return size**self.d_s
+
+    def _size_a(self, size: int) -> int:
+        return self.options["actions"] or size
+
+    def _pairs(self, size: int) -> int:
+        return self._states(size) * self._size_a(size) ** self.d_a
+
+    def _entry_bytes(self, size: int) -> int:
+        return 4 if self._states(size) <= 256 else 6
+
+    def table_bytes(self, size: int) -> int:
+        """Bytes of a learner before the pool of further sparse entries."""
+        row = self._entry_bytes(size) if self.sparse else self._states(size)
+        values, models = self.horizon, 1 if self.shared else self.horizon
+        rows = 1 if self.shared else self.horizon - 1
+        per_pair = 2 * values + 4 * models + rows * row
+        positions = 2 * self.d_s * self._states(size) if self.representatives else 0
+        return HEADER_BYTES + positions + self._pairs(size) * per_pair
+
+    def act(self, h: int, states: np.ndarray) -> np.ndarray:
+        actions, pointer = self._out()
+        lib.rivals_model_act(self._model, h, doubles(states), pointer)
+        return actions
+
+    def observe(self, h: int, rewards: np.ndarray, next_states: np.ndarray) -> None:
+        if lib.rivals_model_observe(self._model, h, doubles(rewards), doubles(next_states)) < 0:
+            raise MemoryError("the host has not enough memory for the counts")
+
+    def end_episode(self) -> None:
+        lib.rivals_model_end_episode(self._model)
+
+    def _counters(self) -> np.ndarray:
+        counters = np.zeros((self.n, 5), dtype=np.int64)
+        lib.rivals_model_counters(self._model, ffi.from_buffer("int64_t[]", counters))
+        return counters
+
+    def bytes_used(self) -> np.ndarray:
+        table = np.full(self.n, self.table_bytes(self.size), dtype=np.int64)
+        if not self.sparse:
+            return table
+        counters = self._counters()
+        return table + self._entry_bytes(self.size) * (counters[:, 2] - counters[:, 4])
+
+    def stats(self) -> dict[str, np.ndarray]:
+        counters = self._counters()
+        return {
+            "leaves": np.full(self.n, self.horizon * self._pairs(self.size)),
+            "states": counters[:, 0],
+            "visited_cells": counters[:, 1],
+            "entries": counters[:, 2],
+            "saturations": counters[:, 3],
+        }
+
+    def played(self, learner: int, h: int) -> tuple[float, int, float]:
+        """Value, count and mean reward of the pair that was last played at step h."""
+        pair = ffi.new("double[3]")
+        lib.rivals_model_played(self._model, learner, h, pair)
+        return pair[0], int(pair[1]), pair[2]
+
+
+def model_options(bonus: float, size: str, planning: str) -> dict[str, Parameter]:
+    return {
+        "bonus": bonus_parameter(bonus),
+        "size": Parameter(None, "int", size, 1, 1024),
+        "actions": Parameter(None, "int", "actions per dimension where it differs", 1, 1024),
+        "planning": Parameter(planning, "str", "when values are renewed", words=("one-step", "full")),
+        "counts": Parameter("dense", "str", "how next states are kept", words=("dense", "sparse")),
+        "monotone": Parameter("on", "str", "values only decrease, as in the paper", words=ON_OFF),
+        "share": Parameter("off", "str", "one model for all steps", words=ON_OFF),
+    }
+
+
+class GridUCBVI(ModelRival):
+    """Azar, Osband, Munos (2017) on a uniform grid, as the AdaMB paper compares with."""
+
+    name = "epsmb"
+    options_known: ClassVar = model_options(
+        0.1, "cells per dimension; else (K H)^(1/(d+2)) or what fits", "one-step"
+    )
+
+
+class KernelUCBVI(ModelRival):
+    """Domingues, Ménard, Pirotta, Kaufmann, Valko (2020), finitely many actions, a kernel over states.
+
+    Bounded memory by representative states: a state farther than 1/size from all others becomes one while
+    there is room, and stands for its neighbourhood. Counts are kept unsmoothed and smoothed when planning,
+    which gives every representative the samples taken before it existed. `planning=one-step` is the paper's
+    Greedy-Kernel-UCBVI.
+    """
+
+    name = "kernel-ucbvi"
+    representatives = True
+    prior = 0.01
+    options_known: ClassVar = {
+        **model_options(0.1, "1/size apart are representatives, size^d_s at most", "one-step"),
+        "bandwidth": Parameter(None, "float", "reach of the kernel; 1.5/size unless given", 1e-4, 10),
+    }
+
+    def _bandwidth(self) -> float:
+        return self.options["bandwidth"] or 1.5 / self.size
+
+
+register_agent(GridUCBVI.name, GridUCBVI)
+register_agent(KernelUCBVI.name, KernelUCBVI)

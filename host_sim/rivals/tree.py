@@ -1,0 +1,139 @@
+"""Rivals that adapt their partition without a model: adaptive Q-learning and contextual zooming."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from adamb.budgets.errors import BudgetExceeded
+from adamb.host_sim.agents import register_agent
+from adamb.host_sim.parameter import Parameter
+from adamb.host_sim.rivals.common import (
+    HEADER_BYTES,
+    ON_OFF,
+    Rival,
+    bonus_parameter,
+    doubles,
+    ffi,
+    lib,
+    owned,
+)
+
+MOST_NODES = 1 << 24
+"""Uncapped runs stop here, far above what any run of interest grows to."""
+
+
+class TreeRival(Rival):
+    """A dyadic partition of state and action per step.
+
+    A node is 4 bytes: the value (15 bits, one bit tells a leaf from a divided node, whose index of children
+    takes its place) and the count (16 bits, two of them the age where merging is on). `layout=eager` makes
+    all 2^d children of a ball at once. `layout=lazy` divides the state side, and the action side of a part
+    when it is first played: the same balls in fewer bytes as soon as a side has more than one dimension.
+    """
+
+    zoom = False
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        options = self.options
+        if options["layout"] is None:
+            options["layout"] = "lazy" if self.d_s + self.d_a > 2 else "eager"
+        shared = options["share"] == "on"
+        self.roots = 1 if shared else self.horizon
+        self.node_bytes = 2 + 2 * (self.horizon if shared and not self.zoom else 1)
+        self.max_nodes = self._cap()
+        config = ffi.new("rivals_tree_config *")
+        config.n, config.d_s, config.d_a, config.horizon = self.n, self.d_s, self.d_a, self.horizon
+        config.zoom, config.share = self.zoom, shared
+        config.lazy = options["layout"] == "lazy"
+        config.random_action = options["action"] == "random"
+        config.reclaim = options["when_full"] == "reclaim"
+        config.max_nodes = self.max_nodes
+        config.bonus, config.phi, config.gamma = options["bonus"], options["phi"], options["gamma"]
+        self._tree = owned(lib.rivals_tree_new(config, self._seeds_pointer()), lib.rivals_tree_free)
+
+    def _cap(self) -> int:
+        """Nodes a learner may have: what the budget pays for, no more than `size` leaves."""
+        cap = MOST_NODES
+        if self.budget_bytes is not None:
+            cap = min(cap, (self.budget_bytes - HEADER_BYTES) // self.node_bytes)
+            if cap < self.roots:
+                required = HEADER_BYTES + self.roots * self.node_bytes
+                raise BudgetExceeded(required, self.budget_bytes, "one undivided ball per step")
+        size = self.options["size"]
+        if size is not None:
+            eager = self.options["layout"] == "eager"
+            most_fan = 1 << (self.d_s + self.d_a if eager else max(self.d_s, self.d_a))
+            cap = min(cap, self.roots + max(0, size - self.roots) // (most_fan - 1) * most_fan)
+        return cap
+
+    def act(self, h: int, states: np.ndarray) -> np.ndarray:
+        actions, pointer = self._out()
+        lib.rivals_tree_act(self._tree, h, doubles(states), pointer)
+        return actions
+
+    def observe(self, h: int, rewards: np.ndarray, next_states: np.ndarray) -> None:
+        if lib.rivals_tree_observe(self._tree, h, doubles(rewards), doubles(next_states)) < 0:
+            raise MemoryError("the host has not enough memory for the partition")
+
+    def _counters(self) -> np.ndarray:
+        counters = np.zeros((self.n, 5), dtype=np.int64)
+        lib.rivals_tree_counters(self._tree, ffi.from_buffer("int64_t[]", counters))
+        return counters
+
+    def bytes_used(self) -> np.ndarray:
+        return HEADER_BYTES + self.node_bytes * self._counters()[:, 0]
+
+    def bytes_peak(self) -> np.ndarray:
+        return HEADER_BYTES + self.node_bytes * self._counters()[:, 1]
+
+    def stats(self) -> dict[str, np.ndarray]:
+        counters = self._counters()
+        return {"leaves": counters[:, 2], "refused_splits": counters[:, 3], "reclaims": counters[:, 4]}
+
+    def played(self, learner: int, h: int) -> tuple[float, int, int]:
+        """Value, count and level of the ball that was last played at step h."""
+        ball = ffi.new("double[3]")
+        lib.rivals_tree_played(self._tree, learner, h, ball)
+        return ball[0], int(ball[1]), int(ball[2])
+
+
+def tree_options(bonus: float, share: str) -> dict[str, Parameter]:
+    return {
+        "bonus": bonus_parameter(bonus),
+        "size": Parameter(None, "int", "most leaves; without it the budget decides", 1, 1 << 20),
+        "phi": Parameter(1.0, "float", "samples before the whole space is divided", 1e-3, 1e4),
+        "gamma": Parameter(2.0, "float", "a ball of level l is divided at phi * 2^(gamma l) samples", 0.5, 6),
+        "action": Parameter("centre", "str", "which point of the ball is played", words=("centre", "random")),
+        "share": Parameter(share, "str", "one tree for all steps", words=ON_OFF),
+        "when_full": Parameter("freeze", "str", "what happens when full", words=("freeze", "reclaim")),
+        "layout": Parameter(None, "str", "order of division", words=("eager", "lazy")),
+    }
+
+
+class AdaptiveQLearning(TreeRival):
+    """Sinclair, Banerjee, Yu (2019): optimistic Q-learning on balls that divide after 4^level samples.
+
+    Not in the paper, and off by default: `when_full=reclaim`, and `share=on`, where every sample updates the
+    values of all steps, which is right when rewards and dynamics do not depend on the step.
+    """
+
+    name = "adaql"
+    options_known: ClassVar = tree_options(bonus=0.25, share="off")
+
+
+class ContextualZooming(TreeRival):
+    """Slivkins (2014) on dyadic balls: an adaptive contextual bandit, which is H = 1.
+
+    The step is no part of the context, so all steps teach one tree; `share=off` gives each its own.
+    """
+
+    name = "zoom"
+    zoom = True
+    options_known: ClassVar = tree_options(bonus=0.5, share="on")
+
+
+register_agent(AdaptiveQLearning.name, AdaptiveQLearning)
+register_agent(ContextualZooming.name, ContextualZooming)
