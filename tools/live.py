@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 RECENT = 100
 FRAME_SECONDS = 0.1
 LINE_SECONDS = 2.0
+LONG_SECONDS = 30.0
 
 
 class StopRequest:
@@ -94,23 +95,24 @@ class _Timed(Watcher):
 
 
 class PlainLines(_Timed):
-    """One line at every tenth of the run, for logs and pipes."""
+    """One line at every tenth of the run, and every half minute of a long one, for logs and pipes."""
 
     def __init__(
         self, stop: StopRequest, console: Console, title: str, interval: float = LINE_SECONDS
     ) -> None:
         super().__init__(stop, interval)
-        self.console, self.title, self.tenth = console, title, 0
+        self.console, self.title = console, title
+        self.tenth, self.printed = 0, 0.0
 
     def draw(self, progress: Progress, elapsed: float) -> None:
         tenth = 10 * progress.done // progress.episodes
-        if tenth == self.tenth:
+        if tenth == self.tenth and elapsed - self.printed < LONG_SECONDS:
             return
-        self.tenth = tenth
+        self.tenth, self.printed = tenth, elapsed
         parts = [
             f"{self.title}: episode {progress.done} of {progress.episodes}",
             f"{clock(eta(progress, elapsed))} left",
-            reward_so_far(progress),
+            f"reward {reward_so_far(progress)}",
             memory(progress),
             *counters(progress),
         ]
@@ -166,7 +168,7 @@ def clock(seconds: float) -> str:
 def reward_so_far(progress: Progress) -> str:
     recent = slice(max(0, progress.done - RECENT), progress.done)
     reward = float(np.mean(progress.returns[:, recent]))
-    text = f"reward {reward:.3f}"
+    text = f"{reward:.3f}"
     if progress.optimal is not None:
         best = float(np.mean(progress.optimal[:, recent]))
         text += f" ({100 * reward / best:.1f} % of the optimum)" if best > 0 else ""

@@ -19,7 +19,7 @@ def write_atomic(path: Path, content: bytes) -> None:
 
     A device such as /dev/null is written to directly; renaming over it would replace it.
     """
-    if path.exists() and not path.is_file():
+    if os.path.exists(path) and not os.path.isfile(path):
         path.write_bytes(content)
         return
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
@@ -42,9 +42,12 @@ def _umask() -> int:
 
 
 def refuse_to_overwrite(paths: Iterable[Path], *, force: bool) -> None:
-    """An InputError when one of the files is there already."""
+    """An InputError when one of the files is there already.
+
+    A path that cannot even be looked at counts as free: writing it will say why, after the results are out.
+    """
     for path in paths:
-        if path.is_file() and not force:
+        if os.path.isfile(path) and not force:
             raise InputError("out", str(path), "exists already; choose another place or add --force")
 
 

@@ -7,6 +7,7 @@ beside it, so nothing depends on colour alone.
 from __future__ import annotations
 
 import io
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from adamb.host_sim.runner import RunResult
 
 BLUE, VERMILLION, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#666666"
+AXES_INCHES = 2.7
 STYLE: Any = {
     "font.family": "DejaVu Sans",
     "font.size": 11,
@@ -63,7 +65,7 @@ def reward_figure(result: RunResult) -> Figure:
     rewards = smooth(result.returns, window)
     _band(top, episodes, rewards, BLUE)
     top.set_ylabel("reward per episode")
-    top.set_title(_title(result))
+    top.set_title(_title(result, "95 % band"))
     labels = [(float(rewards.mean(axis=0)[-1]), result.agent, BLUE)]
     if result.optimal is not None:
         best = smooth(result.optimal, window)
@@ -88,12 +90,14 @@ def _share_axes(axes: Axes, episodes: np.ndarray, rewards: np.ndarray, best: np.
 
 def bytes_figure(result: RunResult) -> Figure:
     """Bytes in use, mean and worst seed, under the cap."""
+    from matplotlib.ticker import MultipleLocator
+
     figure = _figure(1)
     axes = figure.axes[0]
     mean, worst = result.bytes.mean(axis=0), result.bytes.max(axis=0)
     axes.fill_between(result.points, result.bytes.min(axis=0), worst, color=BLUE, alpha=0.18, linewidth=0)
     axes.plot(result.points, mean, color=BLUE, linewidth=2)
-    labels = [(float(mean[-1]), f"{format_bytes(mean[-1])}\nmean of seeds", BLUE)]
+    labels = [(float(mean[-1]), f"mean {format_bytes(mean[-1])}", BLUE)]
     top = float(worst.max())
     if result.budget_bytes is not None:
         axes.axhline(result.budget_bytes, color=VERMILLION, linewidth=1.6, linestyle=(0, (5, 2)))
@@ -101,10 +105,11 @@ def bytes_figure(result: RunResult) -> Figure:
         top = max(top, float(result.budget_bytes))
     axes.set_ylim(0, 1.12 * top or 1)
     axes.set_xlim(0, result.episodes)
+    axes.yaxis.set_major_locator(MultipleLocator(2 ** max(0, math.ceil(math.log2(max(top, 1) / 8)))))
     axes.yaxis.set_major_formatter(lambda value, _: format_bytes(value))
-    axes.set_ylabel("memory in use (band: all seeds)")
+    axes.set_ylabel("memory in use")
     axes.set_xlabel("episode")
-    axes.set_title(_title(result))
+    axes.set_title(_title(result, "band: all of them"))
     _name_lines(axes, labels)
     return figure
 
@@ -138,12 +143,15 @@ def _band(axes: Axes, episodes: np.ndarray, values: np.ndarray, colour: str) -> 
 
 
 def _name_lines(axes: Axes, labels: list[tuple[float, str, str]]) -> None:
-    """Names at the right end of the lines, pushed apart where the lines meet."""
+    """Names at the right end of the lines, pushed apart around their middle where the lines meet."""
     low, high = axes.get_ylim()
-    gap = 0.085 * (high - low) * (1 if len(axes.figure.axes) == 1 else 1.6)
-    position = -np.inf
-    for value, text, colour in sorted(labels):
-        position = max(value, position + gap)
+    gap = 16 * (high - low) / (72 * AXES_INCHES)
+    labels = sorted(labels)
+    positions = np.array([label[0] for label in labels])
+    for i in range(1, len(labels)):
+        positions[i] = max(positions[i], positions[i - 1] + gap)
+    positions -= np.mean(positions - [label[0] for label in labels])
+    for position, (_, text, colour) in zip(positions, labels, strict=True):
         axes.annotate(
             text,
             xy=(1, position),
@@ -157,10 +165,10 @@ def _name_lines(axes: Axes, labels: list[tuple[float, str, str]]) -> None:
         )
 
 
-def _title(result: RunResult) -> str:
+def _title(result: RunResult, band: str) -> str:
     cap = "no cap" if result.budget_bytes is None else f"cap {format_bytes(result.budget_bytes)}"
     count = len(result.seeds)
-    seeds = f"seed {result.seeds[0]}" if count == 1 else f"{count} seeds, 95 % band"
+    seeds = f"seed {result.seeds[0]}" if count == 1 else f"{count} seeds ({band})"
     core = f" ({result.core} core)" if result.core else ""
     return f"{result.problem}: {result.agent}{core}, {cap}, {seeds}"
 
@@ -169,7 +177,7 @@ def _figure(rows: int) -> Figure:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(8.4, 2.0 + 2.4 * rows), layout="constrained")
+    figure = Figure(figsize=(8.4, 0.9 + (AXES_INCHES + 0.3) * rows), layout="constrained")
     FigureCanvasAgg(figure)
     figure.subplots(rows, 1, sharex=True)
     return figure

@@ -1,0 +1,353 @@
+"""`adamb run` prints what it measured, keeps what it wrote, and answers every mistake with one line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from adamb.host_sim import agents
+from adamb.host_sim.runner import Progress
+from adamb.tools import live, outputs
+from adamb.tools.cli import main
+
+PROBLEM = f"{Path(__file__).parents[1] / 'host' / 'standin_problem.py'}:Standin"
+QUICK = ["--agent", "random", "--episodes", "20", "--seeds", "3"]
+
+
+def adamb(capsys, *arguments):
+    code = main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def one_line(error: str) -> str:
+    assert error.count("\n") == 1 and error.startswith("adamb: error: "), error
+    assert "Traceback" not in error
+    return error
+
+
+def start(*arguments, **options):
+    command = [sys.executable, "-m", "adamb.tools.cli", *map(str, arguments)]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8", **options
+    )
+
+
+def finish(process, timeout=60):
+    out, error = process.communicate(timeout=timeout)
+    return process.returncode, out, error
+
+
+# ---- the table and the files ---------------------------------------------------------------------------
+
+
+def test_a_run_prints_reward_share_regret_memory_time_and_seeds(capsys):
+    code, out, error = adamb(capsys, "run", PROBLEM, *QUICK, "--seed-base", 7, "--budget", "4KiB")
+    assert code == 0 and error == ""
+    for promised in (
+        r"reward per episode .*\d\.\d+ ± \d",
+        r"last 20 episodes .*±",
+        r"share of the optimum .*±.* %",
+        r"regret .*± .* over 20 episodes",
+        r"memory, worst seed .*0 B of 4 KiB \(0 %\)",
+        r"time per step .*µs \(environment .*µs apart\)",
+        r"seeds .*7\.\.9",
+    ):
+        assert re.search(promised, out), promised
+
+
+def test_json_on_stdout_is_nothing_but_json_and_repeats(capsys):
+    command = ["run", PROBLEM, *QUICK, "--json", "-", "--set", "c=0.25"]
+    first, second = (json.loads(adamb(capsys, *command)[1]) for _ in range(2))
+    for run in (first, second):
+        run.pop("seconds")
+    assert first == second
+    assert first["seeds"] == 3 and first["episodes"] == 20 and first["agent"] == "random"
+    other = json.loads(adamb(capsys, *command, "--seed-base", 3)[1])
+    assert other["reward_per_episode"] != first["reward_per_episode"]
+
+
+def test_the_folder_holds_result_curves_and_pictures(capsys, tmp_path):
+    folder = tmp_path / "deep" / "run"
+    code, _, error = adamb(capsys, "run", PROBLEM, *QUICK, "--out", folder, "--plot")
+    assert code == 0, error
+    names = ["bytes.png", "bytes.svg", "curves.csv", "reward.png", "reward.svg", "run.json"]
+    assert sorted(path.name for path in folder.iterdir()) == names
+    assert (folder / "reward.png").read_bytes().startswith(b"\x89PNG")
+    assert b"reward per episode" in (folder / "reward.svg").read_bytes()
+    rows = list(csv.DictReader(io.StringIO((folder / "curves.csv").read_text())))
+    assert [int(row["episode"]) for row in rows] == list(range(1, 21))
+    mean = np.mean([float(row["reward_mean"]) for row in rows])
+    result = json.loads((folder / "run.json").read_text())
+    assert result["reward_per_episode"]["mean"] == pytest.approx(mean)
+    assert float(rows[-1]["regret_mean"]) == pytest.approx(result["regret"]["mean"])
+    assert rows[-1]["bytes_max"] == "0"
+
+
+def test_pictures_have_a_place_when_none_is_given(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert adamb(capsys, "run", PROBLEM, *QUICK, "--plot")[0] == 0
+    assert (tmp_path / "runs" / "standin_problem.py-Standin-random" / "reward.png").is_file()
+
+
+def test_a_second_run_does_not_replace_the_first_unless_forced(capsys, tmp_path):
+    command = ["run", PROBLEM, *QUICK, "--out", tmp_path]
+    assert adamb(capsys, *command)[0] == 0
+    before = (tmp_path / "run.json").read_bytes()
+    code, out, error = adamb(capsys, *command, "--seed-base", 5)
+    assert code == 2 and out == "" and "--force" in one_line(error) and "run.json" in error
+    assert (tmp_path / "run.json").read_bytes() == before
+    assert adamb(capsys, *command, "--seed-base", 5, "--force")[0] == 0
+    assert json.loads((tmp_path / "run.json").read_text())["seed_base"] == 5
+
+
+def test_a_json_file_is_not_replaced_either(capsys, tmp_path):
+    command = ["run", PROBLEM, *QUICK, "--json", tmp_path / "result.json"]
+    assert adamb(capsys, *command)[0] == 0
+    assert "exists already" in one_line(adamb(capsys, *command)[2])
+
+
+# ---- when the disk says no -----------------------------------------------------------------------------
+
+
+def test_a_full_disk_costs_the_file_but_not_the_results(capsys):
+    code, out, error = adamb(capsys, "run", PROBLEM, *QUICK, "--json", "/dev/full")
+    assert code == 2 and "reward per episode" in out
+    assert "could not be saved" in one_line(error) and "No space left" in error
+
+
+def test_a_disk_that_fills_up_in_the_middle_leaves_no_half_file(tmp_path):
+    def cap_file_size():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
+
+    command = ["run", PROBLEM, "--agent", "random", "--episodes", "500", "--seeds", "2", "--out", tmp_path]
+    code, out, error = finish(start(*command, preexec_fn=cap_file_size))
+    assert code == 2 and "reward per episode" in out
+    assert "could not be saved" in one_line(error)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_made_costs_the_files_but_not_the_results(capsys, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    code, out, error = adamb(capsys, "run", PROBLEM, *QUICK, "--out", tmp_path / "file" / "run")
+    assert code == 2 and "reward per episode" in out
+    assert "could not be saved" in one_line(error) and "Not a directory" in error
+
+
+@contextmanager
+def not_as_root():
+    """Root may write anywhere, so a refusal can only be seen by somebody else."""
+    user = os.geteuid()
+    if user == 0:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(user)
+
+
+def test_a_read_only_folder_costs_the_files_but_not_the_results(capsys, tmp_path):
+    command = ["run", PROBLEM, *QUICK, "--out"]
+    assert adamb(capsys, *command, tmp_path / "before")[0] == 0
+    tmp_path.chmod(0o500)
+    with not_as_root():
+        code, out, error = adamb(capsys, *command, tmp_path / "run")
+    assert code == 2 and "reward per episode" in out and "Permission denied" in one_line(error)
+
+
+def test_a_replaced_file_is_the_old_or_the_new_one_even_when_renaming_fails(tmp_path, monkeypatch):
+    target = tmp_path / "run.json"
+    outputs.write_atomic(target, b"old")
+
+    def refuse(*_):
+        raise OSError("the power went")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(OSError, match="power"):
+        outputs.write_atomic(target, b"new")
+    assert target.read_bytes() == b"old" and list(tmp_path.iterdir()) == [target]
+
+
+# ---- mistakes ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "explanation"),
+    [
+        (["--episodes", "0"], "episodes = 0: must be from 1"),
+        (["--episodes", "-5"], "episodes = -5"),
+        (["--episodes", "many"], "--episodes"),
+        (["--episodes", "10000000", "--seeds", "10000"], "at most 10000 fit"),
+        (["--seeds", "-1"], "seeds = -1: must be from 1"),
+        (["--seeds", "0"], "seeds = 0"),
+        (["--seed-base", "-1"], "seed-base = -1"),
+        (["--budget", "banana"], "not a size"),
+        (["--budget", ""], "no size given"),
+        (["--budget", "-4KiB"], "negative"),
+        (["--budget", "4KiB", "--board", "microbit"], "--budget"),
+        (["--horizon", "0"], "horizon = 0"),
+        (["--horizon", "99"], "at most 31"),
+        (["--set", "c"], "name=value"),
+        (["--set", "c="], "name=value"),
+        (["--set", "c=0.1", "--set", "c=0.2"], "set twice"),
+        (["--set", "c=7"], "c = '7'"),
+        (["--set", "cc=0.5"], "did you mean c"),
+        (["--agent", "randm"], "did you mean random"),
+        (["--agent", "random", "--mode", "paper"], "no such option"),
+        (["--core", "referense"], "did you mean reference"),
+        (["--core", "reference", "--mode", "papper"], "papper"),
+        (["--drift", "hlaf"], "did you mean half"),
+        (["--instance", "papr"], "did you mean paper"),
+        (["--bugdet", "4KiB"], "--budget"),
+        (["--gamma", "x"], "--gamma"),
+        (["extra"], "extra"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_2(capsys, arguments, explanation):
+    code, out, error = adamb(capsys, "run", PROBLEM, *arguments)
+    assert code == 2 and out == ""
+    lines = [line for line in error.splitlines() if not line.startswith("adamb: note: ")]
+    assert len(lines) == 1 and lines[0].startswith("adamb: error: ")
+    assert explanation in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "explanation"),
+    [
+        (["run"], "problem"),
+        (["run", "oil-lapace"], "did you mean oil-laplace"),
+        (["run", "no/such/file.py:Class"], "no such file"),
+        (["rnu"], "run"),
+        (["--colour"], "--colour"),
+    ],
+)
+def test_a_wrong_name_suggests_the_nearest(capsys, arguments, explanation):
+    code, out, error = adamb(capsys, *arguments)
+    assert code == 2 and out == "" and explanation in one_line(error).replace("PROBLEM", "problem")
+
+
+def test_no_arguments_show_the_help(capsys):
+    code, out, error = adamb(capsys)
+    assert code == 2 and "Usage" in out + error and "run" in out + error
+
+
+def test_help_has_an_example_and_every_documented_option(capsys):
+    code, out, _ = adamb(capsys, "run", "--help")
+    assert code == 0 and "Example: adamb run" in out
+    documented = (
+        "agent core mode share budget board when-full bonus gamma phi split planning action episodes horizon "
+        "seeds seed-base drift continuing set json out plot"
+    )
+    for option in documented.split():
+        assert f"--{option} " in out, option
+
+
+def test_the_version_is_printed(capsys):
+    assert re.fullmatch(r"adamb \d+\.\d+\.\d+\n", adamb(capsys, "--version")[1])
+
+
+def test_a_budget_that_was_passed_is_exit_code_1(capsys, monkeypatch):
+    class Glutton(agents.RandomAgent):
+        def bytes_used(self):
+            return np.full(self.n, 5000)
+
+    monkeypatch.setitem(agents._factories, "glutton", Glutton)
+    quick = ["--agent", "glutton", *QUICK[2:], "--budget", "4KiB"]
+    code, out, error = adamb(capsys, "run", PROBLEM, *quick)
+    assert code == 1 and "reward per episode" in out
+    assert "budget violated" in error and "5000 bytes" in error and error.count("\n") == 1
+
+
+def test_options_reach_the_agent_with_their_type(capsys, monkeypatch):
+    seen = {}
+
+    def spy(problem, *, budget_bytes, **options):
+        seen.update(options, budget_bytes=budget_bytes)
+        return agents.make_agent("random", problem)
+
+    monkeypatch.setitem(agents._factories, "spy", spy)
+    given = "--agent spy --mode paper --share on --when-full freeze --bonus 0.25 --gamma 2.5 --phi 1"
+    more = "--split own --planning full --action random --budget 2k --agent-set cells=6 --agent-set a-word=b"
+    assert adamb(capsys, "run", PROBLEM, *QUICK[2:], *given.split(), *more.split())[0] == 0
+    assert seen == {
+        "mode": "paper", "share": "on", "when_full": "freeze", "bonus": 0.25, "gamma": 2.5, "phi": 1.0,
+        "split": "own", "planning": "full", "action": "random", "budget_bytes": 2048, "cells": 6,
+        "a_word": "b",
+    }  # fmt: skip
+
+
+def test_a_missing_core_is_said_and_the_reference_runs(capsys, monkeypatch):
+    monkeypatch.setitem(agents.CORES, "c", agents.Core("adamb.host_sim.no_such_module", "CoreAgent"))
+    code, out, error = adamb(capsys, "run", PROBLEM, "--episodes", 20, "--seeds", 2, "--json", "-")
+    assert code == 0 and json.loads(out)["core"] == "reference"
+    assert "note: no C core is built here" in error
+
+
+# ---- while it runs -------------------------------------------------------------------------------------
+
+
+def _progress(budget_bytes=4096):
+    task = agents.Agent.__new__(agents.RandomAgent)
+    agents.RandomAgent.__init__(
+        task, d_s=1, d_a=1, horizon=4, seeds=[0, 1], episodes=100, budget_bytes=budget_bytes
+    )
+    task.bytes_used = lambda: np.array([1024, 2048])
+    task.stats = lambda: {"leaves": np.array([10, 20]), "reclaims": np.array([3, 5])}
+    returns = np.full((2, 100), 2.0)
+    return Progress(task, 100, returns, returns * 1.25, done=40)
+
+
+def test_the_panel_shows_progress_time_left_reward_memory_and_reclaims():
+    console = Console(file=io.StringIO(), force_terminal=True, width=110, color_system=None)
+    console.print(live.panel(_progress(), "standin", elapsed=60, stopping=True))
+    text = console.file.getvalue()
+    for shown in ("40 of 100", "1:30 left", "2.000 (80.0 % of the optimum)", "2 KiB of 4 KiB",
+                  "leaves 15", "reclaims 4", "ending after this episode"):  # fmt: skip
+        assert shown in text, shown
+
+
+def test_without_a_terminal_progress_is_plain_lines_at_every_tenth():
+    console = Console(file=io.StringIO(), force_terminal=False, width=40)
+    progress = _progress(budget_bytes=None)
+    lines = live.PlainLines(live.StopRequest(), console, "standin", interval=0)
+    for done in range(1, 101):
+        progress.done = done
+        assert lines(progress) is False
+    text = console.file.getvalue().splitlines()
+    assert len(text) == 10 and "\x1b" not in console.file.getvalue()
+    assert text[0].startswith("standin: episode 10 of 100, ") and "2 KiB, no cap" in text[0]
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_cleanly_and_saves_what_was_done(tmp_path):
+    task = ["--agent", "random", "--episodes", 200_000, "--seeds", 1]
+    process = start("run", PROBLEM, *task, "--out", tmp_path)
+    first = process.stderr.readline()
+    assert re.match(r".*Standin · random · no cap: episode \d+ of 200000, \d+:\d\d left, reward", first)
+    process.send_signal(signal.SIGINT)
+    code, out, error = finish(process)
+    assert code == 130 and "Traceback" not in error, error
+    assert re.search(r"adamb: stopped after \d+ of 200000 episodes; what was done is saved", error)
+    saved = json.loads((tmp_path / "run.json").read_text())
+    assert 0 < saved["episodes"] < 200_000 and "reward per episode" in out
+
+
+def test_a_second_ctrl_c_does_not_wait_for_the_episode():
+    with live.stop_on_interrupt() as stop:
+        signal.raise_signal(signal.SIGINT)
+        assert stop.asked
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)

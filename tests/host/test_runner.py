@@ -1,0 +1,296 @@
+"""The runner measures what it says it measures, checked on a problem whose answers are known by hand."""
+
+from __future__ import annotations
+
+import sys
+import types
+
+import numpy as np
+import pytest
+from standin_problem import BEST, Standin
+
+from adamb.budgets.errors import InputError
+from adamb.host_sim import agents
+from adamb.host_sim.agents import Agent, agent_names, best_fixed_action, make_agent, register_agent
+from adamb.host_sim.runner import estimate, half_widths, record_points, simulate
+
+JSON_FIELDS = [
+    "problem", "instance", "agent", "core", "mode", "share", "budget_bytes", "bytes_peak", "episodes",
+    "horizon", "seeds", "seed_base", "reward_per_episode", "reward_last100", "optimal", "regret", "leaves",
+    "refused_splits", "reclaims", "saturations", "restarts", "digest", "seconds", "version", "spec_hash",
+]  # fmt: skip
+SEEDS = range(40, 46)
+
+
+class Growing(Agent):
+    """Plays the middle and grows by 10 bytes an episode."""
+
+    name = "growing"
+
+    def __init__(self, **arguments):
+        super().__init__(**arguments)
+        self.used = np.zeros(self.n, dtype=int)
+
+    def act(self, h, states):
+        return np.full((self.n, self.d_a), 0.5)
+
+    def end_episode(self):
+        self.used += 10
+
+    def bytes_used(self):
+        return self.used
+
+    def stats(self):
+        return {"leaves": np.arange(self.n), "reclaims": np.full(self.n, 7)}
+
+
+@pytest.fixture
+def growing(monkeypatch):
+    monkeypatch.setattr(agents, "_factories", dict(agents._factories))
+    register_agent("growing", Growing)
+
+
+def play(agent="random", *, seeds=SEEDS, episodes=30, options=None, budget_bytes=None, run=None, **problem):
+    task = Standin(list(seeds), episodes=episodes, **problem)
+    player = make_agent(agent, task, budget_bytes=budget_bytes, **(options or {}))
+    return simulate(task, player, **(run or {}))
+
+
+def test_the_interval_is_students_t_over_the_seeds():
+    found = estimate(np.array([1.0, 2.0, 3.0, 4.0]))
+    assert found.mean == 2.5
+    deviation = np.sqrt(((np.array([1, 2, 3, 4]) - 2.5) ** 2).sum() / 3)
+    assert found.ci95 == pytest.approx(3.182446305 * deviation / 2)
+    assert half_widths(np.array([[1.0], [2.0], [3.0], [4.0]]))[0] == pytest.approx(found.ci95)
+
+
+def test_one_seed_gives_no_interval():
+    assert estimate(np.array([3.0])).ci95 is None
+    assert play(seeds=[3]).to_json()["reward_per_episode"]["ci95"] is None
+
+
+def test_the_optimal_agent_has_no_regret_and_all_of_the_optimum():
+    result = play("optimal")
+    assert np.allclose(result.returns, BEST * 4)
+    assert result.regret().mean == pytest.approx(0, abs=1e-9)
+    assert result.share().mean == pytest.approx(1)
+
+
+def test_the_optimal_agent_follows_a_drift():
+    assert np.allclose(play("optimal", drift="half").returns, BEST * 4)
+    assert np.allclose(play("optimal", drift="walk").returns, BEST * 4)
+
+
+def test_regret_is_the_sum_of_what_each_episode_missed():
+    result = play("centre")
+    assert result.regret().mean == pytest.approx(
+        np.mean([sum(BEST * 4 - r for r in row) for row in result.returns])
+    )
+    assert result.regret().mean > 1
+
+
+def test_no_known_optimum_means_no_regret_rather_than_a_made_up_one():
+    result = play(known=False)
+    assert result.regret() is None and result.share() is None
+    assert result.to_json()["optimal"] is None and result.to_json()["regret"] is None
+    with pytest.raises(InputError, match="no exact optimum"):
+        play("optimal", known=False)
+
+
+@pytest.mark.parametrize("agent", ["random", "static", "follow", "optimal"])
+def test_seeds_stepped_together_repeat_each_seed_alone_bit_for_bit(agent):
+    together = play(agent, episodes=70)
+    for row, seed in enumerate(SEEDS):
+        assert np.array_equal(play(agent, seeds=[seed], episodes=70).returns[0], together.returns[row]), seed
+
+
+def test_random_actions_are_uniform_and_differ_between_seeds():
+    task = Standin([1, 2], episodes=300)
+    agent = make_agent("random", task)
+    actions = []
+    for _ in range(300):
+        actions += [agent.act(h, np.zeros((2, 1))).copy() for h in range(task.horizon)]
+        agent.end_episode()
+    drawn = np.array(actions)[:, :, 0]
+    assert (drawn >= 0).all() and (drawn < 1).all()
+    assert abs(drawn.mean() - 0.5) < 0.03 and abs(drawn.std() - 12**-0.5) < 0.02
+    assert not np.array_equal(drawn[:, 0], drawn[:, 1])
+    assert len(np.unique(drawn[:, 0])) == len(drawn)
+
+
+def test_the_static_agent_plays_the_best_fixed_action():
+    task = Standin(list(SEEDS), episodes=64)
+    found = best_fixed_action(task, 64)
+    assert found.shape == (len(SEEDS), 1)
+
+    def returns(action):
+        return simulate(Standin(list(SEEDS), episodes=64), _fixed(task, action)).returns.mean(axis=1)
+
+    best = returns(found)
+    for action in np.linspace(0, 1, 41):
+        assert (best >= returns(np.full((len(SEEDS), 1), action)) - 1e-3).all(), action
+
+
+def _fixed(problem, action):
+    return agents.PolicyAgent(problem, lambda h, states: action, "fixed")
+
+
+def test_the_search_for_a_static_action_leaves_the_run_untouched():
+    assert np.array_equal(play("static").optimal, play("random").optimal)
+    task = Standin(list(SEEDS), episodes=5)
+    make_agent("static", task, trials=3)
+    assert task.episode == -1
+
+
+def test_bytes_are_recorded_at_the_points_and_at_the_end(growing):
+    result = play("growing", run={"record": [2, 10]})
+    assert result.points.tolist() == [2, 10, 30]
+    assert result.bytes[0].tolist() == [20, 100, 300]
+    assert result.bytes_peak.tolist() == [300] * 6
+
+
+@pytest.mark.parametrize("record", [0, -3, [0], [31]])
+def test_points_outside_the_run_are_refused(record):
+    with pytest.raises(InputError, match="record"):
+        record_points(30, record)
+
+
+@pytest.mark.parametrize(("episodes", "record"), [(1, None), (7, 1), (1000, 10), (3, 50)])
+def test_the_last_episode_is_always_a_point(episodes, record):
+    points = record_points(episodes, record)
+    assert points[-1] == episodes and points[0] >= 1 and (np.diff(points) > 0).all()
+
+
+def test_a_cap_that_was_passed_is_noticed(growing):
+    assert play("growing", budget_bytes=300).within_budget()
+    assert not play("growing", budget_bytes=299).within_budget()
+
+
+def test_a_stop_request_ends_the_run_with_what_was_done(growing):
+    result = play("growing", run={"progress": lambda progress: progress.done == 12, "record": [5, 20]})
+    assert result.interrupted and result.episodes == 12
+    assert result.returns.shape == result.optimal.shape == (6, 12)
+    assert result.points.tolist() == [5, 12] and result.bytes[0].tolist() == [50, 120]
+    assert result.to_json()["episodes"] == 12
+
+
+def test_progress_sees_every_episode_and_the_rewards_so_far():
+    seen = []
+    play(run={"progress": lambda p: seen.append((p.done, p.returns[:, : p.done].mean()))})
+    assert [done for done, _ in seen] == list(range(1, 31)) and all(reward > 0 for _, reward in seen)
+
+
+def test_the_json_has_exactly_the_documented_fields(growing):
+    found = play("growing", budget_bytes=4096).to_json()
+    assert list(found) == JSON_FIELDS
+    assert set(found["reward_per_episode"]) == set(found["regret"]) == {"mean", "ci95"}
+    assert set(found["seconds"]) == {"agent", "environment", "total"}
+    assert (found["leaves"], found["reclaims"], found["refused_splits"]) == (2.5, 7.0, None)
+    assert (found["seeds"], found["seed_base"], found["budget_bytes"]) == (6, 40, 4096)
+
+
+def test_agent_time_and_environment_time_are_kept_apart(growing, monkeypatch):
+    now = [0]
+    monkeypatch.setattr("time.perf_counter_ns", lambda: now[0])
+
+    def spend(nanoseconds, call):
+        def timed(self, *arguments):
+            now[0] += nanoseconds
+            return call(self, *arguments)
+
+        return timed
+
+    monkeypatch.setattr(Growing, "act", spend(2_000, Growing.act))
+    monkeypatch.setattr(Growing, "observe", spend(3_000, Growing.observe))
+    monkeypatch.setattr(Growing, "end_episode", spend(4_000, Growing.end_episode))
+    monkeypatch.setattr(Standin, "step", spend(700, Standin.step))
+    monkeypatch.setattr(Standin, "begin_episode", spend(90, Standin.begin_episode))
+    result = play("growing", episodes=10)
+    assert result.seconds["agent"] == pytest.approx(10 * (4 * 5_000 + 4_000) / 1e9)
+    assert result.seconds["environment"] == pytest.approx(10 * (4 * 700 + 90) / 1e9)
+    assert result.microseconds_per_step() == pytest.approx(24 / 4 / len(SEEDS))
+
+
+@pytest.mark.parametrize("episodes", [0, -1, 10**9])
+def test_an_absurd_number_of_episodes_is_refused(episodes):
+    task = Standin([1])
+    with pytest.raises(InputError, match="episodes"):
+        simulate(task, make_agent("random", task), episodes=episodes)
+
+
+def test_an_agent_made_for_another_problem_is_refused():
+    agent = make_agent("random", Standin([1, 2]))
+    with pytest.raises(InputError, match="another problem"):
+        simulate(Standin([1]), agent)
+
+
+def test_unknown_agents_and_options_name_the_nearest():
+    task = Standin([1])
+    with pytest.raises(InputError, match="did you mean random"):
+        make_agent("randm", task)
+    with pytest.raises(InputError, match="did you mean follow"):
+        make_agent("folow", task)
+    with pytest.raises(InputError, match="did you mean trials"):
+        make_agent("static", task, trails=3)
+    with pytest.raises(InputError, match="agent random has no such option"):
+        make_agent("random", task, mode="paper")
+    with pytest.raises(InputError, match="trials"):
+        make_agent("static", task, trials=0)
+
+
+def test_baselines_of_the_problem_are_agents_under_their_name():
+    assert np.array_equal(play("follow").returns, play("baseline:follow").returns)
+    assert play("baseline:random").agent == "baseline:random"
+
+
+def test_a_factory_gets_the_problem_and_a_class_its_dimensions(growing):
+    register_agent("made", lambda problem, *, budget_bytes, speed: Growing(
+        d_s=problem.d_s, d_a=problem.d_a, horizon=problem.horizon, seeds=problem.seeds, episodes=speed,
+    ))  # fmt: skip
+    task = Standin([5, 6], horizon=3)
+    made = make_agent("made", task, speed=9)
+    assert (made.name, made.episodes, made.n) == ("made", 9, 2)
+    assert make_agent("growing", task).horizon == 3
+    assert {"growing", "made", "adamb", "random", "static", "optimal"} <= set(agent_names())
+
+
+def test_a_core_that_is_not_built_is_named_and_the_reference_takes_its_place(monkeypatch):
+    monkeypatch.setitem(agents.CORES, "c", agents.Core("adamb.host_sim.no_such_module", "CoreAgent"))
+    assert agents.default_core() == "reference"
+    with pytest.raises(InputError, match=r"not available here .*no_such_module"):
+        make_agent("adamb", Standin([1]), core="c")
+    with pytest.raises(InputError, match="did you mean reference"):
+        make_agent("adamb", Standin([1]), core="referenc")
+
+
+def test_the_core_that_was_asked_for_is_the_one_that_runs(monkeypatch):
+    module = types.ModuleType("adamb_test_core")
+    module.CoreAgent = Growing
+    monkeypatch.setitem(sys.modules, "adamb_test_core", module)
+    monkeypatch.setitem(agents.CORES, "c", agents.Core("adamb_test_core", "CoreAgent"))
+    result = play("adamb", options={"core": "c"})
+    assert (result.agent, result.core) == ("adamb", "c")
+    assert play("adamb").core == "c"
+
+
+def test_adamb_refuses_a_horizon_its_numbers_cannot_hold():
+    with pytest.raises(InputError, match="at most 31"):
+        make_agent("adamb", Standin([1], horizon=32))
+
+
+def test_a_rival_with_missing_requirements_leaves_the_others_usable(tmp_path, monkeypatch):
+    from adamb.host_sim import rivals
+
+    (tmp_path / "needs_too_much.py").write_text("import a_package_nobody_has\n")
+    monkeypatch.setattr(rivals, "__path__", [*rivals.__path__, str(tmp_path)])
+    assert "random" in agent_names()
+    with pytest.raises(InputError, match="agent"):
+        make_agent("needs_too_much", Standin([1]))
+
+
+def test_the_reference_learns_more_than_chance():
+    result = play("adamb", episodes=400, options={"core": "reference"})
+    chance = play("random", episodes=400)
+    assert result.core == "reference"
+    assert result.share(100).mean > chance.share(100).mean + 0.1
+    assert result.to_json()["leaves"] > 1
