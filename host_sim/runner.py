@@ -7,6 +7,7 @@ start does not count as skill.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 MAX_EPISODES = 10_000_000
 POINTS = 200
 LAST = 100
-OPTIMUM_REFRESHES = 50
+OPTIMUM_REFRESHES = 200
+"""How often V* is solved again in a run whose location walks; it moves little in between."""
 COUNTERS = ("leaves", "refused_splits", "reclaims", "saturations", "restarts")
 
 
@@ -36,7 +38,11 @@ class Estimate:
     ci95: float | None
 
     def __str__(self) -> str:
-        return f"{self.mean:.4g}" if self.ci95 is None else f"{self.mean:.4g} ± {self.ci95:.2g}"
+        """As many decimals as the interval leaves meaningful."""
+        if not self.ci95 or self.ci95 < 5e-7:
+            return f"{round(self.mean, 6) + 0.0:.4g}"
+        decimals = min(6, max(0, 1 - math.floor(math.log10(self.ci95))))
+        return f"{self.mean:.{decimals}f} ± {self.ci95:.{decimals}f}"
 
     def to_json(self) -> dict[str, float | None]:
         return {"mean": self.mean, "ci95": self.ci95}

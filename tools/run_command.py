@@ -195,7 +195,9 @@ def budget_from(budget: str | None, board: str | None) -> int | None:
         return None if budget is None else parse_size(budget)
     if budget is not None:
         raise InputError("board", board, f"the cap is given by --budget {budget} already")
-    raise InputError("board", board, "no boards are described in this version; give --budget")
+    from adamb.budgets.boards import load_board
+
+    return load_board(board).available_bytes()
 
 
 def perform(request: Request) -> int:

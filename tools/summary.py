@@ -79,6 +79,8 @@ def lines(result: RunResult) -> list[tuple[str, str]]:
             rows.append((label, f"{mean:.4g}"))
     if result.clipped.any():
         rows.append(("clipped actions", f"{result.clipped.mean():.4g}"))
+    if result.settings.get("mode"):
+        rows.append(("mode", f"{result.settings['mode']}, share {result.settings.get('share')}"))
     rows.append(("episodes", f"{result.episodes} of {result.horizon} steps"))
     rows.append(("seeds", f"{seeds_text(result.seeds)} (intervals: 95 % over {len(result.seeds)} seeds)"))
     if len(result.seeds) == 1:
@@ -87,7 +89,7 @@ def lines(result: RunResult) -> list[tuple[str, str]]:
 
 
 def percent(value: Estimate) -> str:
-    interval = "" if value.ci95 is None else f" ± {100 * value.ci95:.2g}"
+    interval = "" if value.ci95 is None else f" ± {100 * value.ci95:.1f}"
     return f"{100 * value.mean:.1f}{interval} %"
 
 

@@ -198,6 +198,7 @@ def test_a_replaced_file_is_the_old_or_the_new_one_even_when_renaming_fails(tmp_
         (["--budget", ""], "no size given"),
         (["--budget", "-4KiB"], "negative"),
         (["--budget", "4KiB", "--board", "microbit"], "--budget"),
+        (["--board", "microbitt"], "did you mean microbit"),
         (["--horizon", "0"], "horizon = 0"),
         (["--horizon", "99"], "at most 31"),
         (["--set", "c"], "name=value"),
@@ -269,6 +270,13 @@ def test_a_budget_that_was_passed_is_exit_code_1(capsys, monkeypatch):
     code, out, error = adamb(capsys, "run", PROBLEM, *quick)
     assert code == 1 and "reward per episode" in out
     assert "budget violated" in error and "5000 bytes" in error and error.count("\n") == 1
+
+
+def test_a_board_gives_the_cap(capsys):
+    from adamb.budgets.boards import load_board
+
+    _, out, _ = adamb(capsys, "run", PROBLEM, *QUICK, "--board", "nrf51", "--json", "-")
+    assert json.loads(out)["budget_bytes"] == load_board("nrf51").available_bytes()
 
 
 def test_options_reach_the_agent_with_their_type(capsys, monkeypatch):

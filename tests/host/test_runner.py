@@ -12,7 +12,7 @@ from standin_problem import BEST, Standin
 from adamb.budgets.errors import InputError
 from adamb.host_sim import agents
 from adamb.host_sim.agents import Agent, agent_names, best_fixed_action, make_agent, register_agent
-from adamb.host_sim.runner import estimate, half_widths, record_points, simulate
+from adamb.host_sim.runner import Estimate, estimate, half_widths, record_points, simulate
 
 JSON_FIELDS = [
     "problem", "instance", "agent", "core", "mode", "share", "budget_bytes", "bytes_peak", "episodes",
@@ -62,6 +62,15 @@ def test_the_interval_is_students_t_over_the_seeds():
     deviation = np.sqrt(((np.array([1, 2, 3, 4]) - 2.5) ** 2).sum() / 3)
     assert found.ci95 == pytest.approx(3.182446305 * deviation / 2)
     assert half_widths(np.array([[1.0], [2.0], [3.0], [4.0]]))[0] == pytest.approx(found.ci95)
+
+
+@pytest.mark.parametrize(
+    ("mean", "ci95", "printed"),
+    [(5134.2, 657.1, "5134 ± 657"), (1.5652, 0.334, "1.57 ± 0.33"), (4.1184, 0.0131, "4.118 ± 0.013"),
+     (-1e-13, 1e-12, "0"), (3.14159, None, "3.142")],
+)  # fmt: skip
+def test_figures_are_printed_with_the_decimals_the_interval_leaves_meaningful(mean, ci95, printed):
+    assert str(Estimate(mean, ci95)) == printed
 
 
 def test_one_seed_gives_no_interval():
