@@ -1,0 +1,140 @@
+"""When to close a DRAM row, as a formula: the exact little brother of `dram-1x1`.
+
+A stream stays in its row with probability p and comes back after Exp(g1) cycles, else asks for another row after
+Exp(g2). A row is closed after a timeout T = 2^(10a) - 1 (a = 1: never). The controller sees p, then p walks,
+and the reward is the expected latency under the new p.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+
+from adamb.host_sim.dynamic_programming import expected_clip
+from adamb.host_sim.exogenous_dp import ExogenousModel, ExogenousProblem
+from adamb.host_sim.parameter import Parameter
+from adamb.host_sim.problem import Policy
+from adamb.host_sim.registry import register
+
+#: The location where the gaps are exactly g1 and g2.
+HOME = 0.75
+
+
+def timeout_of(action: np.ndarray) -> np.ndarray:
+    """Page timeout in cycles; infinite at a = 1."""
+    return np.where(action >= 1.0, np.inf, np.exp2(10.0 * np.minimum(action, 1.0)) - 1.0)
+
+
+def action_of(timeout: np.ndarray) -> np.ndarray:
+    """The action that means this timeout."""
+    return np.minimum(np.log2(1.0 + np.asarray(timeout, dtype=float)) / 10.0, 1.0)
+
+
+def best_timeout(p: np.ndarray, gap_stay: float, gap_move: float) -> np.ndarray:
+    """T*(p): closing one cycle later then saves as many activations as it costs precharges.
+
+    With gap_stay >= gap_move waiting never pays gradually, and the best is to close at once or never.
+    """
+    p = np.asarray(p, dtype=float)
+    if gap_stay >= gap_move:
+        return np.where(p > 0.5, np.inf, 0.0)
+    with np.errstate(divide="ignore"):
+        odds = np.log(p * gap_move) - np.log((1.0 - p) * gap_stay)
+    return np.maximum(0.0, odds / (1.0 / gap_stay - 1.0 / gap_move))
+
+
+def gap_factor(location: np.ndarray | float) -> np.ndarray:
+    """How a workload phase stretches both gaps: tenfold shorter from .75 to .25, which `--drift half` does."""
+    return np.asarray(10.0 ** (2.0 * (np.asarray(location) - HOME)))
+
+
+class RowModel(ExogenousModel):
+    """Expected latency in closed form; 21, 38 and 55 cycles are a hit, a closed row and a conflict."""
+
+    has_own = False
+    HIT, STEP, CONFLICT = 21.0, 17.0, 55.0
+
+    def __init__(self, horizon: int, deviation: float, gap_stay: float, gap_move: float) -> None:
+        super().__init__(horizon)
+        self.deviation, self.gap_stay, self.gap_move = deviation, gap_stay, gap_move
+
+    def drift(self, h: int, y: np.ndarray) -> np.ndarray:
+        return y
+
+    def latency(self, p: np.ndarray, timeout: np.ndarray) -> np.ndarray:
+        """Expected cycles of a read at locality p."""
+        lost = p * np.exp(-timeout / self.gap_stay)
+        kept = (1.0 - p) * (2.0 - np.exp(-timeout / self.gap_move))
+        return self.HIT + self.STEP * (lost + kept)
+
+    def reward_at(self, p: np.ndarray, action: np.ndarray) -> np.ndarray:
+        """Reward once p is known; linear in p."""
+        return (self.CONFLICT - self.latency(p, timeout_of(action))) / (self.CONFLICT - self.HIT)
+
+    def reward(self, h: int, x: np.ndarray, y: np.ndarray, a: np.ndarray) -> np.ndarray:
+        return self.reward_at(expected_clip(y, self.deviation), a) + 0.0 * x
+
+
+class DramLite(ExogenousProblem):
+    """State p, action a; `c` is the phase of the workload (gaps times 10^(2(c - .75)))."""
+
+    d_s, d_a, horizon = 1, 1, 5
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "g1": Parameter(100.0, "float", "mean cycles until a stream returns to its row", 1, 1e6),
+        "g2": Parameter(300.0, "float", "mean cycles until a stream asks for another row", 1, 1e6),
+        "walk": Parameter(0.1, "float", "deviation of one step of p", 0.001, 1),
+        "c": Parameter(HOME, "float", "phase of the workload: gaps times 10^(2(c-.75))", 0, 1),
+    }
+
+    def _setup(self, generators: list[np.random.Generator]) -> None:
+        self._set_location(self.params["c"])
+
+    def gaps(self, location: float) -> tuple[float, float]:
+        """Mean gaps at a location."""
+        factor = float(gap_factor(location))
+        return self.params["g1"] * factor, self.params["g2"] * factor
+
+    def model(self, location: float) -> RowModel:
+        return RowModel(self.horizon, self.params["walk"], *self.gaps(location))
+
+    def _draw_noise(self, generator: np.random.Generator, episodes: int) -> np.ndarray:
+        return generator.standard_normal((episodes, self.horizon, 1))
+
+    def _dynamics(
+        self, h: int, states: np.ndarray, actions: np.ndarray, noise: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        p = np.clip(states[:, 0] + self.params["walk"] * noise[0], 0.0, 1.0)
+        factor = gap_factor(self.c)
+        self._timeouts = timeout_of(actions[:, 0])
+        lost = p * np.exp(-self._timeouts / (self.params["g1"] * factor))
+        kept = (1.0 - p) * (2.0 - np.exp(-self._timeouts / (self.params["g2"] * factor)))
+        return 1.0 - 0.5 * (lost + kept), p[:, None]
+
+    def info(self) -> dict[str, np.ndarray]:
+        raw = super().info()
+        if self.last:
+            raw["timeout_cycles"] = self._timeouts.copy()
+            raw["latency_cycles"] = RowModel.CONFLICT - (RowModel.CONFLICT - RowModel.HIT) * raw["reward"]
+        return raw
+
+    def baselines(self) -> dict[str, Policy]:
+        """Row policies of real controllers; T* knows the workload's gaps."""
+        policies = super().baselines()
+        for label, timeout in (("closed", 0.0), ("timeout-100", 100.0), ("open", np.inf)):
+            fixed = float(action_of(np.asarray(timeout)))
+            policies[label] = lambda h, states, fixed=fixed: np.full((len(states), 1), fixed)
+        policies["t-star"] = self._t_star
+        return policies
+
+    def _t_star(self, h: int, states: np.ndarray) -> np.ndarray:
+        actions = np.empty((len(states), 1))
+        seen = expected_clip(states[:, 0], self.params["walk"])
+        for place in np.unique(self.c):
+            chosen = self.c == place
+            actions[chosen, 0] = action_of(best_timeout(seen[chosen], *self.gaps(float(place))))
+        return actions
+
+
+register("dram-lite", DramLite)
