@@ -7,7 +7,7 @@ C_SOURCES := $(wildcard firmware_model/c/*.c firmware_model/c/*.h firmware_model
 .PHONY: demo test test-fast lint spec vectors clean
 
 demo: .venv/.installed
-	@$(BIN)/adamb run oil-laplace --budget 4KiB --seeds 10 --plot --out runs/demo
+	@$(BIN)/adamb run oil-laplace --budget 4KiB --seeds 10 --plot --out runs/demo --force
 
 test: .venv/.installed-test lint
 	$(BIN)/python -m pytest -n 2
