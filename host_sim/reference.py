@@ -30,7 +30,7 @@ The regret and PAC guarantees of the paper cover paper mode with bonus=theory, n
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -44,6 +44,7 @@ from adamb.host_sim.reference_tree import Ball, StateCells, cell_bounds
 
 INTEGER, FLOAT, PAIR = 28, 24, 56
 """Bytes of an int, a float and a 2-tuple in 64-bit CPython."""
+SHARED_INTEGERS = 256
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,8 @@ class Leaf:
     reward: float
     """r-bar; 0 before the first sample."""
     q: float
-    next_states: dict[tuple[float, ...], float]
-    """T-bar: lower corner of each cell of the 2^-level grid -> probability; empty before the first sample."""
+    next_states: dict[tuple[tuple[float, ...], tuple[float, ...]], float]
+    """T-bar: (lower, upper corner) of a cell -> probability; empty before the first sample."""
     ancestor_n: tuple[int, ...]
     """Own samples of every ball above, root first."""
 
@@ -148,10 +149,10 @@ class ReferenceAgent(Agent):
     def state_cells(self, instance: int, h: int) -> list[StateCell]:
         """S(P) with V~, sorted by position."""
         cells = self.learners[instance].cells[h]
-        found = [
-            StateCell(*map(tuple, cell_bounds(key, self.d_s)), cells.mean[key])  # type: ignore[arg-type]
-            for key in cells.under(1)
-        ]
+        found = []
+        for key in cells.under(1):
+            low, high = cell_bounds(key, self.d_s)
+            found.append(StateCell(tuple(low), tuple(high), cells.mean[key]))
         return sorted(found, key=lambda cell: cell.low)
 
     def value(self, instance: int, h: int, state: Sequence[float]) -> float:
@@ -162,7 +163,10 @@ class ReferenceAgent(Agent):
         n = ball.prior_n + ball.n
         state_low, state_high = cell_bounds(ball.state_key, self.d_s)
         action_low, action_high = ball.action_bounds()
-        masses = learner.next_masses(ball)
+        next_states = {}
+        for key, mass in learner.next_masses(ball).items():
+            low, high = cell_bounds(key, self.d_s)
+            next_states[tuple(low), tuple(high)] = mass / n
         return Leaf(
             level=ball.level,
             state_low=tuple(state_low),
@@ -173,7 +177,7 @@ class ReferenceAgent(Agent):
             n=n,
             reward=(ball.prior_reward + ball.reward_sum) / n if n else 0.0,
             q=ball.q,
-            next_states={tuple(cell_bounds(key, self.d_s)[0]): mass / n for key, mass in masses.items()},
+            next_states=next_states,
             ancestor_n=tuple(above.n for _, above in ball.ancestors),
         )
 
@@ -181,8 +185,8 @@ class ReferenceAgent(Agent):
 def learner_bytes(learner: Learner) -> int:
     """sys.getsizeof of every ball, dictionary, list and array, plus the boxed numbers they alone refer to.
 
-    Left out: small shared integers, the code, and the allocator's rounding. A list of ancestors that siblings
-    share is counted once. Nothing is ever freed, so this is also the peak.
+    Left out: small integers that CPython shares, the code, and the allocator's rounding. What siblings share
+    is counted once, with their parent. Nothing is ever freed, so this is also the peak.
     """
     total = 0
     for root, cells in zip(learner.roots, learner.cells, strict=True):
@@ -191,17 +195,24 @@ def learner_bytes(learner: Learner) -> int:
 
 
 def _ball_bytes(ball: Ball) -> int:
-    numbers = 4 * FLOAT + INTEGER  # q, reward_sum, prior_n, prior_reward; state_key
-    total = sys.getsizeof(ball) + numbers + sys.getsizeof(ball.action_index)
-    total += sys.getsizeof(ball.next_counts) + INTEGER * len(ball.next_counts)
+    total = sys.getsizeof(ball) + sys.getsizeof(ball.action_index) + _keys_bytes([ball.state_key])
+    total += sys.getsizeof(ball.next_counts) + _keys_bytes(ball.next_counts)
+    if ball.n:
+        total += 2 * FLOAT  # q and reward_sum; before the first sample q is the parent's object
     if ball.children is not None:
         first = ball.children[0][0]
         total += sys.getsizeof(ball.children) + sum(map(sys.getsizeof, ball.children))
         total += sys.getsizeof(first.ancestors) + (PAIR + FLOAT) * len(first.ancestors)
+        total += 2 * FLOAT  # prior_n and prior_reward
         if first.prior_support is not None:
             total += sum(map(sys.getsizeof, first.prior_support))
     return total
 
 
+def _keys_bytes(keys: Iterable[int]) -> int:
+    return INTEGER * sum(key > SHARED_INTEGERS for key in keys)
+
+
 def _cells_bytes(cells: StateCells) -> int:
-    return sys.getsizeof(cells) + sys.getsizeof(cells.mean) + (INTEGER + FLOAT) * len(cells.mean)
+    mean = cells.mean
+    return sys.getsizeof(cells) + sys.getsizeof(mean) + FLOAT * len(mean) + _keys_bytes(mean)

@@ -255,7 +255,8 @@ class Learner:
         The factor is 2^(-d_S (l(B) - l(B'))): every cell A inside A' gets an equal part of the mass of A'.
         Cells finer than the grid (induced transitions only) stay as they are.
         """
-        d_s, masses = self.settings.d_s, {}
+        d_s = self.settings.d_s
+        masses: dict[int, float] = {}
         for weight, source in [*ball.ancestors, (1.0, ball)]:
             for key, count in source.next_counts.items():
                 shift = max(0, d_s * (ball.level - level_of(key, d_s)))

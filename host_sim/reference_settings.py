@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from adamb.budgets.errors import InputError
 from adamb.budgets.thresholds import threshold
+from adamb.host_sim.agents import unknown_name
 
 MAX_LEVEL = 30
 MAX_DIMENSIONS = 4
@@ -100,7 +101,7 @@ def make_settings(
     values = {**_mode_defaults(mode, d_s, d_a, horizon), **overrides}
     for name, value in given.items():
         if name not in values:
-            raise InputError("option", name, _suggest(name, [*values, "mode", "deviations"]))
+            raise unknown_name("option of agent adamb (reference)", name, [*values, "mode", "deviations"])
         checked = _check(name, value)
         if name in overrides and not _agrees(name, checked, overrides[name]):
             raise InputError(name, value, f"contradicts the deviation that sets it to {overrides[name]!r}")

@@ -47,6 +47,8 @@ class Ball:
         children[state bits] lists the actions from high to low, so that a stack yields the lowest first.
         """
         ancestors = [(weight * w, ball) for w, ball in self.ancestors] + [(weight, self)]
+        prior_n = weight * (self.prior_n + self.n)
+        prior_reward = weight * (self.prior_reward + self.reward_sum)
         self.children = []
         for state_bits in range(1 << d_s):
             row = []
@@ -54,8 +56,7 @@ class Ball:
                 action = tuple(2 * i + half for i, half in zip(self.action_index, halves, strict=True))
                 child = Ball(self.level + 1, self.state_key << d_s | state_bits, action, self.q)
                 child.inherited_n = self.inherited_n + self.n
-                child.prior_n = weight * (self.prior_n + self.n)
-                child.prior_reward = weight * (self.prior_reward + self.reward_sum)
+                child.prior_n, child.prior_reward = prior_n, prior_reward
                 child.ancestors = ancestors
                 row.append(child)
             self.children.append(row)
