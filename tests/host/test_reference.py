@@ -209,9 +209,10 @@ def test_full_planning_sees_what_the_next_step_learned_in_the_same_episode():
     assert first_values == pytest.approx({"one-step": 1.5, "full": 0.6})
 
 
+@pytest.mark.parametrize("mode", ["paper", "tracking"])
 @pytest.mark.parametrize("envelope", [False, True])
-def test_expectation_is_transition_estimate_times_value(envelope):
-    agent = make(horizon=2, d_s=2, bonus=0.2, gamma=2, phi=1, envelope=envelope, L_V=0.3)
+def test_expectation_is_transition_estimate_times_value(mode, envelope):
+    agent = make(mode=mode, d_s=2, bonus=0.2, gamma=2, phi=1, envelope=envelope, L_V=0.3)
     drive(agent, 150)
     learner = agent.learners[0]
     cells = agent.state_cells(0, 1)
