@@ -70,13 +70,22 @@ def paper_gamma(d_s: float) -> float:
 
 
 def paper_phi(horizon: int, d: float, d_s: float) -> float:
-    """φ = H^((d+γ)/(d+1)), the value that the regret derivation (sec:finalregret) uses.
+    """φ = H^((d+dS)/(d+1)), as the algorithm's description prints it (section "Refine Partition").
 
-    The algorithm's description prints the exponent as (d+dS)/(d+1), which is the same for dS > 2 only.
+    Rounded to 12 figures, so that 32^(6/5) is 64 and its thresholds are not one too high. The regret
+    derivation uses another exponent: `regret_phi`.
     """
     _check_dims(d, d_s)
     _check(horizon=horizon)
-    return float(horizon) ** ((d + paper_gamma(d_s)) / (d + 1))
+    return float(f"{float(horizon) ** ((d + d_s) / (d + 1)):.12g}")
+
+
+def regret_phi(horizon: int, d: float, d_s: float) -> float:
+    """φ = H^((d+γ)/(d+1)), the value that the regret derivation (sec:finalregret) asks for; larger for dS ≤
+    2."""
+    _check_dims(d, d_s)
+    _check(horizon=horizon)
+    return float(f"{float(horizon) ** ((d + paper_gamma(d_s)) / (d + 1)):.12g}")
 
 
 def level_star(k: float, *, d: float, gamma: float, phi: float = 1) -> int:

@@ -164,9 +164,11 @@ def test_regret_exponents_of_the_theorem():
     assert paper.regret(6, 3).episodes == pytest.approx(8 / 9)
 
 
-def test_phi_follows_the_regret_derivation():
-    assert paper.paper_phi(5, 2, 1) == pytest.approx(5 ** (5 / 3))
-    assert paper.paper_phi(5, 6, 3) == pytest.approx(5 ** (9 / 7))
+def test_phi_as_printed_and_as_the_regret_derivation_asks():
+    assert paper.paper_phi(5, 2, 1) == 5
+    assert paper.paper_phi(32, 4, 2) == 64  # exactly, although 32 ** 1.2 is not
+    assert paper.regret_phi(5, 2, 1) == pytest.approx(5 ** (5 / 3))
+    assert paper.regret_phi(5, 6, 3) == paper.paper_phi(5, 6, 3) == pytest.approx(5 ** (9 / 7))
 
 
 def test_pac_names_the_uniformly_drawn_past_policy():
