@@ -13,7 +13,7 @@ import numpy as np
 
 from adamb.budgets.errors import InputError
 from adamb.host_sim.parameter import Parameter
-from adamb.host_sim.problem import Policy, Problem, reflect
+from adamb.host_sim.problem import Optimum, Policy, Problem, reflect
 from adamb.host_sim.registry import register
 
 SHAPES = ("laplace", "quadratic", "sparse", "product")
@@ -61,10 +61,10 @@ class Oil(Problem):
         self.sigma, self.root_variance = params["sigma"], float(np.sqrt(params["variance"]))
         if self.shape == "sparse" and params["survey"] == "authors":
             self.sigma, self.root_variance = 0.0, float(np.sqrt(0.05))
-        self._moves_noisily = self.sigma > 0 or self.root_variance > 0
+        self.moves_noisily = self.sigma > 0 or self.root_variance > 0
         self.c = self._locations(generators)
         self.drift_width = self.c.shape[1]
-        self._start = self._fixed_start(generators)
+        self.start = self._fixed_start(generators)
 
     def _locations(self, generators: list[np.random.Generator]) -> np.ndarray:
         """(n, coordinates) or, for the sparse shape, (n, steps of the cycle)."""
@@ -99,10 +99,10 @@ class Oil(Problem):
         return np.broadcast_to(np.asarray(start, dtype=float), (self.n, self.d_s)).copy()
 
     def _fresh_start(self, drawn: np.ndarray) -> np.ndarray:
-        return np.ascontiguousarray(drawn) if self._start is None else self._start.copy()
+        return np.ascontiguousarray(drawn) if self.start is None else self.start.copy()
 
     def _draw_noise(self, generator: np.random.Generator, episodes: int) -> np.ndarray:
-        noisy = self._moves_noisily or self.reward_noise > 0
+        noisy = self.moves_noisily or self.reward_noise > 0
         return generator.standard_normal((episodes, self.horizon, self.d_s + 1 if noisy else 0))
 
     def survey(self, h: int, distance: np.ndarray) -> np.ndarray:
@@ -144,7 +144,7 @@ class Oil(Problem):
         if self.reward_noise > 0:
             reward += self.reward_noise * noise[-1]
         np.minimum(np.maximum(reward, 0.0, out=reward), 1.0, out=reward)
-        if not self._moves_noisily:
+        if not self.moves_noisily:
             return reward, actions.copy()
         landing = actions + self.deviation(states + actions) * noise[: self.d_s].T
         return reward, np.minimum(np.maximum(landing, 0.0, out=landing), 1.0, out=landing)
@@ -156,7 +156,7 @@ class Oil(Problem):
         self.c = reflect(self.c + steps)
 
     def _describe_instance(self, i: int) -> dict[str, Any]:
-        start: Any = "random" if self._start is None else self._start[i].tolist()
+        start: Any = "random" if self.start is None else self.start[i].tolist()
         return {"seed": self.seeds[i], "c": self.c[i].tolist(), "start": start}
 
     def baselines(self) -> dict[str, Policy]:
@@ -165,6 +165,11 @@ class Oil(Problem):
         if self.shape != "product":
             policies["go"] = lambda h, states: self.location(min(h + 1, self.horizon - 1)).reshape(self.n, -1)
         return policies
+
+    def _solve(self) -> Optimum | None:
+        from adamb.host_sim.oil_optimum import solve
+
+        return solve(self)
 
 
 register("oil-quadratic", Oil, shape="quadratic")

@@ -15,8 +15,10 @@ from adamb.host_sim.parameter import nearest
 if TYPE_CHECKING:
     from adamb.host_sim.problem import Problem
 
-# Modules that register problems when imported; looked up only when a name is asked for.
-MODULES = ("oil", "ambulance", "dram", "dram_lite", "cache", "allocation")
+# Modules that register problems when imported, in the order they are asked for an unknown name.
+MODULES = (
+    "oil", "ambulance", "dram_lite", "dram_planning", "dram", "cache_lite", "cache", "allocation",
+)  # fmt: skip
 
 _registered: dict[str, tuple[type[Problem], dict[str, Any]]] = {}
 
@@ -38,7 +40,7 @@ def problem_class(name: str) -> tuple[type[Problem], dict[str, Any]]:
         from adamb.host_sim.gym_problem import GymProblem
 
         return GymProblem, {"id": name.removeprefix("gym:")}
-    _load_built_in()
+    _load_built_in(name)
     if name in _registered:
         return _registered[name]
     path, separator, class_name = name.rpartition(":")
@@ -73,8 +75,11 @@ def make_problem(
     )
 
 
-def _load_built_in() -> None:
+def _load_built_in(wanted: str | None = None) -> None:
+    """Import the modules that register problems, up to the one that knows `wanted`."""
     for module in MODULES:
+        if wanted in _registered:
+            return
         if importlib.util.find_spec(f"adamb.host_sim.{module}") is not None:
             importlib.import_module(f"adamb.host_sim.{module}")
 
