@@ -32,7 +32,7 @@ CHEBYSHEV_POINTS = 24
 CHUNK = 32
 BLOCK = 64
 START_POINTS = 2001
-WALK_ROWS = 129
+WALK_ROWS = 257
 
 
 def nodes_for(sharpness: float) -> int:

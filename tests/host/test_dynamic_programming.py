@@ -158,7 +158,7 @@ def test_under_drift_walk_the_table_agrees_with_solving_each_deposit(name):
     tabled, direct = problem.optimal(), NoisyOptimum(problem, problem.c.copy())
     for x in np.random.default_rng(1).random((50, 4, 1)):
         assert np.abs(tabled.value(0, x) - direct.value(0, x)).max() < 2e-3
-    assert np.abs(tabled.mean - direct.mean).max() < 5e-4
+    assert np.abs(tabled.mean - direct.mean).max() < 1e-3
 
 
 def test_a_solution_is_read_back_from_disk_and_a_damaged_file_is_solved_again(tmp_path, monkeypatch):
