@@ -24,7 +24,8 @@ ties            low | high: which action code wins among equal Q
 deviations      authors, or names of reference_settings.DEVIATIONS (paper mode only)
 ==============  =====================================================================================
 
-The regret and PAC guarantees of the paper cover paper mode with bonus=theory, not tracking.
+The regret and PAC guarantees of the paper cover paper mode with bonus=theory, not tracking. The integer core
+takes the min in Q as well as in V in its paper mode: compare it with q_rule=decreasing.
 """
 
 from __future__ import annotations

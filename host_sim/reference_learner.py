@@ -47,8 +47,8 @@ class Learner:
         self.settings = settings
         self.rng = rng
         self.thresholds = settings.thresholds
-        start = [float(settings.horizon if settings.initial == "horizon" else settings.horizon - h)
-                 for h in range(settings.horizon)]  # fmt: skip
+        steps = range(settings.horizon)
+        start = [float(settings.horizon - (0 if settings.initial == "horizon" else h)) for h in steps]
         root = (0,) * settings.d_a
         self.roots = [Ball(0, 1, root, value) for value in start]
         self.cells = [StateCells(settings.d_s, value) for value in start]
