@@ -198,7 +198,7 @@ def stack_report(image: Image, roots: Iterable[str]) -> StackReport:
             return 0, ()
         if address not in worst:
             function = function_at(address)
-            best = (function.frame_bytes, (function.name,))
+            best: tuple[int, tuple[str, ...]] = (function.frame_bytes, (function.name,))
             for callee, used in function.calls.items():
                 below, path = depth_of(callee, (*trail, address))
                 best = max(best, (used + below, (function.name, *path)))

@@ -69,6 +69,7 @@ MEMORY {{
   FLASH (rx) : ORIGIN = {flash_origin:#x}, LENGTH = {flash_bytes}
   RAM (rw) : ORIGIN = {ram_origin:#x}, LENGTH = {ram_bytes}
 }}
+adamb_ram_start = ORIGIN(RAM);
 adamb_ram_end = ORIGIN(RAM) + LENGTH(RAM);
 SECTIONS {{
   .vectors : {{ KEEP(*(.vectors)) }} > FLASH
