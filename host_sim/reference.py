@@ -3,11 +3,11 @@
 It is the oracle of the integer core and the only place where the full bonuses, the Lipschitz envelope, full
 planning and d_S > 2 exist. It keeps every ball for ever: it has no budget.
 
-Options (default in paper mode / in tracking mode where they differ):
+Options (default in paper mode / in tracking mode where they differ; the defaults are those of the core):
 
 ==============  =====================================================================================
-mode            paper | tracking
-bonus           c of c/sqrt(n) (0.25), `theory` (R-BONUS + T-BONUS), `auto` (c = (1 - mean reward)/2)
+mode            tracking | paper (paper when deviations are given)
+bonus           c of c/sqrt(n), `theory` (R-BONUS + T-BONUS), `auto` (c = (1 - mean reward)/2): 0.25 / auto
 gamma, phi      split threshold phi*2^(gamma*level): d_S+2 (d_S <= 2) or d_S, H^((d+d_S)/(d+1)) / 2, 1
 split           own / inherited: whose samples the split test counts
 planning        one-step | full: the ball that was played, or all balls at the end of the episode

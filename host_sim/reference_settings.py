@@ -94,8 +94,8 @@ def make_settings(
     if episodes < 1:
         raise InputError("episodes", episodes, "must be at least 1")
     given = {name: value for name, value in options.items() if value is not None}
-    mode = _choice("mode", given.pop("mode", "paper"))
     overrides = _deviation_values(given.pop("deviations", None))
+    mode = _choice("mode", given.pop("mode", "paper" if overrides else "tracking"))
     if overrides and mode != "paper":
         raise InputError("deviations", mode, "departures from the paper need mode=paper")
     values = {**_mode_defaults(mode, d_s, d_a, horizon), **overrides}
@@ -124,7 +124,7 @@ def _mode_defaults(mode: str, d_s: int, d_a: int, horizon: int) -> dict[str, obj
         "cells": "half-open", "ties": "low", "q_rule": "free", "share": "off",
     }  # fmt: skip
     if mode == "tracking":
-        return {**common, "gamma": 2.0, "phi": 1.0, "split": "inherited", "v_rule": "free"}
+        return {**common, "bonus": "auto", "gamma": 2.0, "phi": 1.0, "split": "inherited", "v_rule": "free"}
     gamma = float(d_s + 2 if d_s <= 2 else d_s)
     phi = float(f"{float(horizon) ** ((d + d_s) / (d + 1)):.12g}")  # 32^(6/5) is 64, not 64.00000000000001
     return {**common, "gamma": gamma, "phi": phi, "split": "own", "v_rule": "decreasing"}

@@ -14,10 +14,9 @@ from adamb.host_sim.reference import ReferenceAgent
 from adamb.host_sim.reference_settings import DEVIATIONS, make_settings
 
 
-def make(horizon=2, d_s=1, d_a=1, seeds=(0,), episodes=100, **options):
-    return ReferenceAgent(
-        d_s=d_s, d_a=d_a, horizon=horizon, seeds=list(seeds), episodes=episodes, **options
-    )
+def make(horizon=2, d_s=1, d_a=1, seeds=(0,), episodes=100, mode="paper", **options):
+    sizes = {"d_s": d_s, "d_a": d_a, "horizon": horizon, "episodes": episodes}
+    return ReferenceAgent(**sizes, seeds=list(seeds), mode=mode, **options)
 
 
 def visit(agent, h, state, reward, next_state):
@@ -343,6 +342,12 @@ def test_bad_options_name_the_field(options, field):
     with pytest.raises(InputError) as caught:
         make(**options)
     assert caught.value.field == field
+
+
+def test_defaults_are_tracking_and_deviations_ask_for_the_paper():
+    assert make(mode=None).settings.mode == "tracking"
+    assert make(mode=None).settings.bonus == "auto"
+    assert make(mode=None, deviations="authors").settings.mode == "paper"
 
 
 def test_a_misspelt_option_suggests_the_right_one():

@@ -167,7 +167,7 @@ def test_ancestor_diameters_average_to_at_most_four_diameters_of_the_ball(run):
 
 def test_the_ancestor_lemma_really_needs_gamma_of_two():
     """With gamma = 1 the ancestors hold 1, 1, 3, 7 samples and average above 4 D(B): the check can fail."""
-    agent = ReferenceAgent(d_s=1, d_a=1, horizon=1, seeds=[0], episodes=400, gamma=1.0, phi=1.0, bonus=0.0)
+    agent = ReferenceAgent(d_s=1, d_a=1, horizon=1, seeds=[0], episodes=400, split="own", gamma=1.0)
     play(Wandering(0, 1, 1), agent, 400)
     deep = [leaf for leaf in agent.leaves(0, 0) if leaf.level == 4]
     assert deep and deep[0].ancestor_n == (1, 1, 3, 7)
@@ -191,7 +191,7 @@ def test_the_envelope_is_lipschitz_and_below_the_values_it_envelops(run):
 
 @pytest.mark.parametrize("options", [{}, {"deviations": "authors"}, {"bonus": "theory"}])
 def test_values_never_rise_in_paper_mode(options):
-    agent = ReferenceAgent(d_s=1, d_a=1, horizon=2, seeds=[3], episodes=150, **options)
+    agent = ReferenceAgent(d_s=1, d_a=1, horizon=2, seeds=[3], episodes=150, mode="paper", **options)
     points = np.linspace(0, 0.999, 64)
     last = [np.full(64, np.inf)] * 2
 
@@ -256,7 +256,7 @@ def test_estimates_are_optimistic_with_the_bonuses_of_the_theory(seed):
     """Lemma (optimism): Q^ >= Q* on every ball. Thresholds are raised so that the bonuses are below H."""
     print(f"seed {seed}")
     task = Gentle(seed)
-    options = {"L_r": task.L_r, "L_T": task.L_T, "L_V": task.L_V, "phi": 400.0, "c_T": 1.0}
+    options = {"mode": "paper", "L_r": task.L_r, "L_T": task.L_T, "L_V": task.L_V, "phi": 400.0}
     agent = ReferenceAgent(d_s=1, d_a=1, horizon=2, seeds=[seed], episodes=3000, bonus="theory", **options)
     margins = []
     play(task, agent, 3000, lambda k: margins.append(worst_optimism(agent, task)) if k % 250 == 0 else None)
@@ -270,7 +270,8 @@ def test_estimates_are_not_optimistic_without_a_bonus():
     margins = []
     for seed in range(4):
         task = Gentle(seed)
-        agent = ReferenceAgent(d_s=1, d_a=1, horizon=2, seeds=[seed], episodes=3000, bonus=0.0, phi=400.0)
+        options = {"mode": "paper", "bonus": 0.0, "phi": 400.0}
+        agent = ReferenceAgent(d_s=1, d_a=1, horizon=2, seeds=[seed], episodes=3000, **options)
         play(task, agent, 3000)
         margins.append(worst_optimism(agent, task))
     assert min(margins) < 0
@@ -279,9 +280,8 @@ def test_estimates_are_not_optimistic_without_a_bonus():
 def test_estimates_are_optimistic_on_the_oil_problem():
     """Against the exact optimum of a real task, whose steep slopes ask for large bonuses."""
     problem = make_problem("oil-quadratic", [7], instance="random", episodes=300)
-    agent = ReferenceAgent(
-        d_s=1, d_a=1, horizon=5, seeds=[7], episodes=300, bonus="theory", L_r=4.0, L_T=1.0, L_V=4.0
-    )
+    options = {"mode": "paper", "bonus": "theory", "L_r": 4.0, "L_T": 1.0, "L_V": 4.0}
+    agent = ReferenceAgent(d_s=1, d_a=1, horizon=5, seeds=[7], episodes=300, **options)
     for _ in range(300):
         states = problem.begin_episode()
         for h in range(5):
