@@ -10,55 +10,20 @@ from math import ceil
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from trees import depth_of, leaves_of, reachable, splits_now
 
 from adamb.budgets.bounds_exact import ForestBound, TreeBound
 from adamb.budgets.bounds_paper import partition_size
 from adamb.budgets.errors import InputError
 from adamb.budgets.thresholds import from_thresholds, split_rule, threshold
 
-# A tree is a leaf (int: own samples) or a split ball (tuple: own samples, sorted children); the rules below
-# are written from their definition, not from the costs that the bounds use.
-
-
-def splits_now(own: int, ancestors: int, level: int, thresholds: tuple[int, ...], rule: str) -> bool:
-    if level >= len(thresholds):
-        return False
-    if rule == "own":
-        return own + 1 >= thresholds[level]
-    credit = min(ancestors, thresholds[level - 1]) if level else 0
-    return credit + own >= thresholds[level]
-
-
-def after_one_sample(tree, level, ancestors, d, thresholds, rule):
-    """Every tree (up to the order of children) that one more sample can make."""
-    if isinstance(tree, int):
-        own = tree + 1
-        if splits_now(own, ancestors, level, thresholds, rule):
-            return {(own, (0,) * 2**d)}
-        return {own}
-    own, children = tree
-    made = set()
-    for i, child in enumerate(children):
-        for new in after_one_sample(child, level + 1, ancestors + own, d, thresholds, rule):
-            made.add((own, tuple(sorted((*children[:i], new, *children[i + 1 :]), key=repr))))
-    return made
-
-
-def leaves_of(tree) -> int:
-    return 1 if isinstance(tree, int) else sum(leaves_of(child) for child in tree[1])
-
-
-def depth_of(tree) -> int:
-    return 0 if isinstance(tree, int) else 1 + max(depth_of(child) for child in tree[1])
-
 
 def brute_force(d: int, thresholds: tuple[int, ...], rule: str, samples: int) -> list[tuple[int, int]]:
     """(most leaves, deepest level) after 0..samples samples, over all sequences of samples."""
-    reached, result = {0}, [(1, 0)]
-    for _ in range(samples):
-        reached = {new for tree in reached for new in after_one_sample(tree, 0, 0, d, thresholds, rule)}
-        result.append((max(map(leaves_of, reached)), max(map(depth_of, reached))))
-    return result
+    return [
+        (max(map(leaves_of, trees)), max(map(depth_of, trees)))
+        for trees in reachable(d, thresholds, rule, samples)
+    ]
 
 
 CASES = [

@@ -1,0 +1,295 @@
+"""Will it fit? The worst case of a job, the block it needs, and what a given block allows.
+
+A certificate is a number of bytes that no run of the job can exceed: what the environment does, what the
+controller chooses and which seed it has play no part. Less memory than that is usually enough; the
+controller then starts to reclaim when the block fills, which can happen at `first_binding_episode` at the
+earliest.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from adamb.budgets.boards import Board, board_names, load_board
+from adamb.budgets.bounds_exact import SHARES
+from adamb.budgets.bounds_paper import paper_gamma, paper_phi, partition_size, storage
+from adamb.budgets.bounds_units import ControllerBound, Layout, reclaim_mark
+from adamb.budgets.errors import InputError
+from adamb.budgets.thresholds import RULES, Number, exact
+from adamb.firmware_model import _spec as spec
+
+MODES = ("tracking", "paper")
+EPISODES_MAX = 10_000_000
+UNIT_BYTES = int(spec.UNIT_WORDS) * 2
+BLOCK_BYTES_MAX = int(spec.UNITS_MAX) * UNIT_BYTES
+
+ALWAYS, RECLAIMS, NEVER = "fits always", "fits until an episode, then reclaims", "does not fit"
+
+
+def parse_dims(text: str) -> tuple[int, int]:
+    """`1+1` or `2+2`: state and action dimensions."""
+    match = re.fullmatch(r"\s*(\d{1,3})\s*[+x,]\s*(\d{1,3})\s*", str(text))
+    if match is None:
+        raise InputError("dims", text, "write state and action dimensions as 1+1 or 2+3")
+    return int(match[1]), int(match[2])
+
+
+@dataclass(frozen=True)
+class Job:
+    """What the controller is asked to do; anything left out follows from the mode."""
+
+    d_s: int
+    d_a: int
+    horizon: int
+    episodes: int
+    mode: str = "tracking"
+    share: str | None = None
+    split: str | None = None
+    gamma: Number | None = None
+    phi: Number | None = None
+
+    def __post_init__(self) -> None:
+        Layout(self.d_s, self.d_a, self.horizon)
+        if not 1 <= self.episodes <= EPISODES_MAX:
+            raise InputError("episodes", self.episodes, f"must be from 1 to {EPISODES_MAX}")
+        for field, value, allowed in (
+            ("mode", self.mode, MODES),
+            ("share", self.share, (*SHARES, None)),
+            ("split", self.split, (*RULES, None)),
+        ):
+            if value not in allowed:
+                known = ", ".join(str(each) for each in allowed if each is not None)
+                raise InputError(field, value, f"must be one of {known}")
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """share, split, gamma and phi with the defaults of the mode filled in."""
+        d = self.d_s + self.d_a
+        tracking = {"share": "auto", "split": "inherited", "gamma": 2, "phi": 1}
+        by_paper = {
+            "share": "off",
+            "split": "own",
+            "gamma": paper_gamma(self.d_s),
+            "phi": paper_phi(self.horizon, d, self.d_s),
+        }
+        defaults = tracking if self.mode == "tracking" else by_paper
+        given = {"share": self.share, "split": self.split, "gamma": self.gamma, "phi": self.phi}
+        return {key: defaults[key] if value is None else value for key, value in given.items()}
+
+    @cached_property
+    def bound(self) -> ControllerBound:
+        layout = Layout(self.d_s, self.d_a, self.horizon)
+        chosen = self.settings
+        return ControllerBound(
+            layout, layout.rule(chosen["gamma"], chosen["phi"], chosen["split"]), chosen["share"]
+        )
+
+    @property
+    def minimum_bytes(self) -> int:
+        """What init asks for at least: header, a few units per tree and V tree, the table of the sharing
+        test."""
+        per_step, shared = 3 * self.horizon, int(spec.SHARE_TABLE_UNITS) + 3
+        trees = per_step if self.settings["share"] == "off" else max(per_step, shared)
+        units = self.bound.header_units + int(spec.POOL_SPARE) + trees + 2 * self.horizon
+        return units * UNIT_BYTES
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The answer for one job, with or without a memory to fit into."""
+
+    job: Job
+    budget_bytes: int | None
+    board: Board | None = None
+    runtime: str | None = None
+
+    @cached_property
+    def certificate_bytes(self) -> int:
+        return self.job.bound.block_bytes(self.job.episodes)
+
+    @cached_property
+    def units(self) -> int:
+        return self.job.bound.units(self.job.episodes)
+
+    @cached_property
+    def leaves(self) -> int:
+        return self.job.bound.forest.leaves(self.job.episodes)
+
+    @cached_property
+    def first_binding_episode(self) -> int | None:
+        """The first episode in which the block can get so full that reclaiming starts; None if it never
+        can."""
+        if self.budget_bytes is None:
+            return None
+        return self.job.bound.first_binding_episode(self.budget_bytes, EPISODES_MAX)
+
+    @cached_property
+    def largest_episodes(self) -> int | None:
+        """The largest number of episodes for which this memory is certain to be enough; None without a
+        limit."""
+        first = self.first_binding_episode
+        return None if first is None else max(0, first - 1)
+
+    @property
+    def verdict(self) -> str:
+        if self.budget_bytes is None:
+            return ALWAYS if self.certificate_bytes <= BLOCK_BYTES_MAX else RECLAIMS
+        if self.budget_bytes < self.job.minimum_bytes:
+            return NEVER
+        first = self.first_binding_episode
+        return ALWAYS if first is None or first > self.job.episodes else RECLAIMS
+
+    @property
+    def sentence(self) -> str:
+        """The verdict with its number."""
+        if self.verdict == RECLAIMS and self.first_binding_episode is not None:
+            return f"fits until episode {self.first_binding_episode}, then reclaims"
+        if self.verdict == ALWAYS:
+            return f"fits always: at most {self.certificate_bytes} bytes in {self.job.episodes} episodes"
+        if self.verdict == NEVER:
+            return f"does not fit: {self.job.minimum_bytes} bytes are needed to start"
+        return f"fits until the pool's limit of {BLOCK_BYTES_MAX} bytes, then reclaims"
+
+    @cached_property
+    def changes(self) -> list[str]:
+        """What would make the verdict `fits always`, cheapest first; empty when it is."""
+        if self.verdict == ALWAYS or self.budget_bytes is None:
+            return []
+        ideas = []
+        if self.verdict == RECLAIMS:
+            ideas.append("nothing, if reclaiming is acceptable: the cap holds anyway")
+            if phi := self._phi_that_fits():
+                ideas.append(f"phi {phi} (a coarser partition): at most {self._with(phi=phi)} bytes")
+            if self.job.settings["share"] != "on" and self._with(share="on") <= self.budget_bytes:
+                ideas.append(f"share on (one tree for all steps): at most {self._with(share='on')} bytes")
+        if self.certificate_bytes <= BLOCK_BYTES_MAX:
+            ideas.append(f"a budget of {self.certificate_bytes} bytes")
+        elif self.verdict == NEVER:
+            ideas.append(f"a budget of {self.job.minimum_bytes} bytes or more")
+        if board := smallest_board(self.job, self.runtime, always=self.verdict == RECLAIMS):
+            ideas.append(f"the board {board.name}")
+        if self.verdict == NEVER:
+            ideas.append(f"a horizon below {self.job.horizon} or fewer dimensions")
+        return ideas
+
+    def _with(self, **changed: Any) -> int:
+        return _replaced(self.job, **changed).bound.block_bytes(self.job.episodes)
+
+    def _phi_that_fits(self) -> int | None:
+        """The smallest power-of-two multiple of phi, as a whole number, that fits always."""
+        assert self.budget_bytes is not None
+        phi = max(1, round(exact("phi", self.job.settings["phi"])))
+        for _ in range(10):
+            phi *= 2
+            if self._with(phi=phi) <= self.budget_bytes:
+                return phi
+        return None
+
+    def parts(self) -> dict[str, int]:
+        """The most units of each kind; each at its own worst, so they add up to more than `units`."""
+        kinds = ("records", "blocks", "counts", "values")
+        return {kind: self.job.bound.most(kind, self.job.episodes) for kind in kinds}
+
+    def paper(self) -> dict[str, Any]:
+        """The paper's bounds beside ours; for split=own only, as its lemma is."""
+        chosen, job = self.job.settings, self.job
+        d, gamma, phi = (
+            job.d_s + job.d_a,
+            float(exact("gamma", chosen["gamma"])),
+            float(exact("phi", chosen["phi"])),
+        )
+        trees, samples = job.bound.forest.shapes(job.episodes)[0]
+        leaves = partition_size(samples, d=d, gamma=gamma, phi=phi)
+        entries = storage(samples, horizon=trees, d=d, d_s=job.d_s, gamma=gamma, phi=phi)
+        return {
+            "leaves": trees * leaves.value,
+            "leaves_condition_met": leaves.met and chosen["split"] == "own",
+            "entries": entries.value,
+            "entries_condition_met": entries.met and chosen["split"] == "own",
+            "exponent": entries.exponent,
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        job, rule = self.job, self.job.bound.rule
+        settings = {key: _plain(value) for key, value in job.settings.items()}
+        smallest = {
+            "always": _name(smallest_board(job, self.runtime, always=True)),
+            "at_all": _name(smallest_board(job, self.runtime, always=False)),
+        }
+        return {
+            "dims": f"{job.d_s}+{job.d_a}",
+            "horizon": job.horizon,
+            "episodes": job.episodes,
+            "mode": job.mode,
+            **settings,
+            "thresholds": list(rule.thresholds),
+            "finest_level": job.bound.forest.finest_leaf(job.episodes),
+            "finest_possible": rule.finest,
+            "finest_because": rule.finest_because,
+            "leaves": self.leaves,
+            "units": self.units,
+            "parts": self.parts(),
+            "entries": job.bound.most("entries", job.episodes),
+            "bytes": self.certificate_bytes,
+            "header_bytes": job.bound.header_units * UNIT_BYTES,
+            "minimum_bytes": job.minimum_bytes,
+            "paper": self.paper(),
+            "board": _name(self.board),
+            "runtime": self.runtime,
+            "budget_bytes": self.budget_bytes,
+            "reclaim_mark_units": None
+            if self.budget_bytes is None
+            else reclaim_mark(self.budget_bytes // UNIT_BYTES),
+            "first_binding_episode": self.first_binding_episode,
+            "largest_episodes": self.largest_episodes,
+            "smallest_board": smallest,
+            "verdict": self.verdict,
+            "sentence": self.sentence,
+            "fits": self.verdict != NEVER,
+            "change": self.changes,
+        }
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, str | int | float) else str(value)
+
+
+def _name(board: Board | None) -> str | None:
+    return None if board is None else board.name
+
+
+def _replaced(job: Job, **changed: Any) -> Job:
+    values = {**job.__dict__, **changed}
+    return Job(**{key: values[key] for key in Job.__dataclass_fields__})
+
+
+def smallest_board(job: Job, runtime: str | None = None, *, always: bool) -> Board | None:
+    """Of our boards the one with the least memory on which the job fits: always, or at all."""
+    needed = job.bound.block_bytes(job.episodes) if always else job.minimum_bytes
+    if always and needed > BLOCK_BYTES_MAX:
+        return None
+    fitting = []
+    for name in board_names():
+        board = load_board(name)
+        if runtime == "micropython" and board.micropython_heap_bytes is None:
+            continue
+        if board.available_bytes(runtime) >= needed:
+            fitting.append(board)
+    return min(fitting, key=lambda board: (board.ram_bytes, board.name), default=None)
+
+
+def plan(
+    job: Job, *, board: str | None = None, budget_bytes: int | None = None, runtime: str | None = None
+) -> Plan:
+    """Plan a job for a board, for a number of bytes (the smaller of both counts), or for no limit at all."""
+    found = load_board(board) if board is not None else None
+    if budget_bytes is not None and budget_bytes < 1:
+        raise InputError("budget", budget_bytes, "must be at least 1 byte")
+    limits = [] if budget_bytes is None else [budget_bytes]
+    if found is not None:
+        limits.append(found.available_bytes(runtime))
+        runtime = runtime or found.runtime
+    return Plan(job, min(limits, default=None), found, runtime)
