@@ -25,6 +25,9 @@ from adamb.host_sim.rivals.common import (
 COUNT_MAX = 255
 SPARE_SHARE = 4
 """Of a budget, sparse counts keep one part in this many for second and further next states."""
+PACKING = 0.75
+"""Points dropped at random into the unit interval, each at least 0.75/m from all others, number about m when
+no more fit; so this distance uses the representatives that are paid for and still covers the space."""
 
 
 class ModelRival(Rival):
@@ -43,12 +46,11 @@ class ModelRival(Rival):
         super().__init__(**arguments)
         self.shared = self.options["share"] == "on"
         self.sparse = self.options["counts"] == "sparse"
-        keep = 1 - 1 / SPARE_SHARE if self.sparse and self.options["size"] is None else 1
         self.size = largest_size(
-            self.table_bytes,
+            self.table_bytes if self.options["size"] else self._comfortable_bytes,
             given=self.options["size"],
             default=net_size(self.episodes, self.horizon, self.d_s + self.d_a),
-            budget=None if self.budget_bytes is None else int(self.budget_bytes * keep),
+            budget=self.budget_bytes,
             contributor="the table of counts",
         )
         self.options["size"] = self.size
@@ -65,8 +67,13 @@ class ModelRival(Rival):
         config.monotone = self.options["monotone"] == "on"
         config.spare, config.count_max = self._spare(), COUNT_MAX
         config.bonus, config.prior = self.options["bonus"], self.prior
-        config.bandwidth, config.apart = self._bandwidth(), 1 / self.size
+        config.bandwidth, config.apart = self._bandwidth(), PACKING / self.size
         return config
+
+    def _comfortable_bytes(self, size: int) -> int:
+        """The table and, for sparse counts, room for second next states."""
+        table = self.table_bytes(size)
+        return table + table // (SPARE_SHARE - 1) if self.sparse else table
 
     def _bandwidth(self) -> float:
         return 0.0
@@ -162,17 +169,17 @@ class GridUCBVI(ModelRival):
 class KernelUCBVI(ModelRival):
     """Domingues, Ménard, Pirotta, Kaufmann, Valko (2020), finitely many actions, a kernel over states.
 
-    Bounded memory by representative states: a state farther than 1/size from all others becomes one while
-    there is room, and stands for its neighbourhood. Counts are kept unsmoothed and smoothed when planning,
-    which gives every representative the samples taken before it existed. `planning=one-step` is the paper's
-    Greedy-Kernel-UCBVI.
+    Bounded memory by representative states: a state farther than 0.75/size from all others becomes one
+    while there is room, and stands for its neighbourhood. Counts are kept unsmoothed and smoothed when
+    planning, which gives every representative the samples taken before it existed. `planning=one-step` is
+    the paper's Greedy-Kernel-UCBVI.
     """
 
     name = "kernel-ucbvi"
     representatives = True
     prior = 0.01
     options_known: ClassVar = {
-        **model_options(0.1, "1/size apart are representatives, size^d_s at most", "one-step"),
+        **model_options(0.1, "at most size^d_s representatives, 0.75/size apart", "one-step"),
         "bandwidth": Parameter(None, "float", "reach of the kernel; 1.5/size unless given", 1e-4, 10),
     }
 
