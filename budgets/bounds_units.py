@@ -190,7 +190,10 @@ class TreeUnits:
         dearest = 16 + self._value_rate()
         found = _best_price(lambda p: p * samples + self._paid(p), dearest)
         price = Fraction(found).limit_denominator(1 << 40)
-        return floor(price * samples + self._paid(price))
+        total = price * samples + self._paid(price)
+        if not isinstance(total, Fraction):
+            raise TypeError("a certificate must not be rounded: a float got into the sum")
+        return floor(total)
 
 
 def _corner_samples(most: int) -> list[int]:
@@ -210,7 +213,7 @@ def _add_first(pieces: Pieces, length: int, rate: int) -> Pieces:
     result: Pieces = []
     start: Price = 0
     for piece, slope in pieces:
-        inside = max(0, min(piece, length - start))
+        inside = max(0 * piece, min(piece, length + 0 * piece - start))
         result.extend(
             (part, value) for part, value in ((inside, slope + rate), (piece - inside, slope)) if part
         )
@@ -236,7 +239,8 @@ def _choose(below: Pieces, offers: list[tuple[int, Price, Price]], width: int) -
     for size, _, gain in offers:
         kinds.append((reach, reach + size, gain))
         reach += size
-    corners = sorted({end / after for end in ends for _, after, _ in kinds if end / after < width} | {width})
+    limit = width + 0 * base
+    corners = sorted({end / after for end in ends for _, after, _ in kinds if end / after < limit} | {limit})
     result: Pieces = []
     start = 0 * base
     for corner in corners:
