@@ -144,8 +144,8 @@ class Problem(ABC):
         self.instance = choose("instance", instance, INSTANCES)
         self.drift = choose("drift", drift, DRIFTS)
         self.continuing = bool(continuing)
-        self.horizon = type(self).horizon if horizon is None else int(horizon)
         self.params: dict[str, Any] = parse_parameters(self.parameters, params, problem=self.name)
+        self.horizon = self._default_horizon() if horizon is None else int(horizon)
         self.clipped = np.zeros(self.n, dtype=np.int64)
         self.episode = -1
         self.version = 0
@@ -167,9 +167,9 @@ class Problem(ABC):
         """Start the next episode of every instance and return the start states (n, d_s)."""
         self.episode += 1
         self._apply_drift()
-        starts = self._fresh_start(self._starts.episode().T)
-        if not self.continuing or self.episode == 0:
-            self.state = starts
+        drawn = self._starts.episode().T
+        carry = self.continuing and self.episode > 0
+        self.state = self._carried_state() if carry else self._fresh_start(drawn)
         self._episode_noise = self._noise.episode()
         self._next_h = 0
         return self.state.copy()
@@ -241,6 +241,10 @@ class Problem(ABC):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Rewards (n,) and next states (n, d_s), fresh arrays; `noise` is this step's slice of the tape."""
 
+    def _default_horizon(self) -> int:
+        """Steps of an episode unless the user says otherwise; `params` are known already."""
+        return type(self).horizon
+
     def _setup(self, generators: list[np.random.Generator]) -> None:
         """Draw the instance parameters from one generator per instance; called once."""
         return None
@@ -252,6 +256,10 @@ class Problem(ABC):
     def _fresh_start(self, drawn: np.ndarray) -> np.ndarray:
         """Start states (n, d_s) of this episode given the drawn ones; a fixed start replaces them."""
         return np.ascontiguousarray(drawn)
+
+    def _carried_state(self) -> np.ndarray:
+        """Start states of a continuing task: where the last episode ended."""
+        return self.state
 
     def _draw_noise(self, generator: np.random.Generator, episodes: int) -> np.ndarray:
         """(episodes, H, ...) random numbers of one instance; `_dynamics` sees [h] of it with axis n last."""
