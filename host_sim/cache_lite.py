@@ -1,0 +1,180 @@
+"""Sharing a cache between two tenants, as a formula: the exact little brother of `cache-2x1`.
+
+Hit curves come from Che's approximation of LRU under independent requests: an object stays for one common
+characteristic time t, so the cache of size C holds C = sum(1 - exp(-p_i t)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from adamb.budgets.errors import InputError
+from adamb.host_sim.dynamic_programming import expected_clip, solution_key
+from adamb.host_sim.exogenous_dp import ExogenousModel, ExogenousProblem
+from adamb.host_sim.parameter import Parameter
+from adamb.host_sim.problem import Policy
+from adamb.host_sim.registry import register
+
+
+@lru_cache(maxsize=64)
+def zipf(exponent: float, objects: int) -> np.ndarray:
+    """Popularity of objects 0..objects-1; read-only because it is shared."""
+    weights = np.arange(1, objects + 1, dtype=float) ** -exponent
+    weights /= weights.sum()
+    weights.flags.writeable = False
+    return weights
+
+
+@lru_cache(maxsize=64)
+def che_curve(exponent: float, objects: int, largest: int) -> np.ndarray:
+    """Hit ratio of LRU at sizes 0..largest under Zipf requests; read-only.
+
+    The characteristic times of all sizes are found together, by bisection in log t.
+    """
+    popularity = zipf(exponent, objects)
+    sizes = np.arange(1, min(largest, objects - 1) + 1, dtype=float)
+    low, high = np.full(sizes.shape, -20.0), np.full(sizes.shape, 60.0)
+    for _ in range(70):
+        middle = 0.5 * (low + high)
+        held = np.array([-np.expm1(-popularity * t).sum() for t in np.exp(middle)])
+        low, high = np.where(held < sizes, middle, low), np.where(held < sizes, high, middle)
+    times = np.exp(0.5 * (low + high))
+    curve = np.ones(largest + 1)
+    curve[0] = 0.0
+    curve[1 : len(sizes) + 1] = [-(popularity * np.expm1(-popularity * t)).sum() for t in times]
+    curve.flags.writeable = False
+    return curve
+
+
+class ShareModel(ExogenousModel):
+    """x is tenant 0's share of the lines, y its share of the requests."""
+
+    def __init__(
+        self, horizon: int, requests: int, deviation: float, home: float, curves: tuple[np.ndarray, np.ndarray]
+    ) -> None:
+        super().__init__(horizon)
+        self.lines = len(curves[0]) - 1
+        self.deviation, self.moving = deviation, self.lines / requests
+        self._curves = (
+            home * curves[0] + (1.0 - home) * curves[1],
+            home * curves[1] + (1.0 - home) * curves[0],
+        )
+        self.workload = solution_key(*self._curves)
+
+    def drift(self, h: int, y: np.ndarray) -> np.ndarray:
+        return y
+
+    def hit_ratio(self, requests: np.ndarray, share: np.ndarray) -> np.ndarray:
+        """Of both tenants together, once the parts are warm."""
+        sizes = np.arange(self.lines + 1)
+        first = np.interp(share * self.lines, sizes, self._curves[0])
+        second = np.interp((1.0 - share) * self.lines, sizes, self._curves[1])
+        return requests * first + (1.0 - requests) * second
+
+    def reward_at(self, x: np.ndarray, requests: np.ndarray, a: np.ndarray) -> np.ndarray:
+        """Reward once the request share is known; linear in it."""
+        gained = self.hit_ratio(requests, a) - self.moving * np.abs(a - x)
+        return (gained + self.moving) / (1.0 + self.moving)
+
+    def reward(self, h: int, x: np.ndarray, y: np.ndarray, a: np.ndarray) -> np.ndarray:
+        return self.reward_at(x, expected_clip(y, self.deviation), a)
+
+
+class CacheLite(ExogenousProblem):
+    """State (share of the lines, share of the requests) of tenant 0; the action is its next share of the lines.
+
+    A moved line must be fetched again, which costs kappa = C/N of the epoch's hits for the whole cache. Location c
+    is the part of a tenant's requests that goes to its own objects, so `--drift half` makes the tenants trade
+    places.
+    """
+
+    d_s, d_a, horizon = 2, 1, 5
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "lines": Parameter(512, "int", "cache lines C", 2, 4096),
+        "requests": Parameter(4000, "int", "requests an epoch N", 1, 10_000_000),
+        "walk": Parameter(0.15, "float", "deviation of one step of the request share", 0.001, 1),
+        "zipf": Parameter((1.0, 0.7), "floats", "Zipf exponents of the two tenants", 0, 3),
+        "objects": Parameter((1000.0, 4000.0), "floats", "objects of the two tenants", 2, 100_000),
+        "start": Parameter(None, "floats", "start state", 0, 1, ("random",)),
+        "c": Parameter(1.0, "float", "part of a tenant's requests that goes to its own objects", 0, 1),
+    }
+
+    def _setup(self, generators: list[np.random.Generator]) -> None:
+        self._set_location(self.params["c"])
+        lines = self.params["lines"]
+        first, second = tenants(self.params)
+        self._curves = che_curve(*first, lines), che_curve(*second, lines)
+        self.fixed_start = fixed_start(self.params["start"], self.instance)
+
+    def model(self, location: float) -> ShareModel:
+        params = self.params
+        return ShareModel(self.horizon, params["requests"], params["walk"], location, self._curves)
+
+    def _draw_noise(self, generator: np.random.Generator, episodes: int) -> np.ndarray:
+        return generator.standard_normal((episodes, self.horizon, 1))
+
+    def _dynamics(
+        self, h: int, states: np.ndarray, actions: np.ndarray, noise: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        share, sizes = actions[:, 0], np.arange(self.params["lines"] + 1)
+        requests = np.clip(states[:, 1] + self.params["walk"] * noise[0], 0.0, 1.0)
+        parts = share * self.params["lines"], (1.0 - share) * self.params["lines"]
+        own = [np.interp(part, sizes, curve) for part, curve in zip(parts, self._curves, strict=True)]
+        traded = [np.interp(part, sizes, curve) for part, curve in zip(parts, self._curves[::-1], strict=True)]
+        first = self.c * own[0] + (1.0 - self.c) * traded[0]
+        second = self.c * own[1] + (1.0 - self.c) * traded[1]
+        moving = self.params["lines"] / self.params["requests"]
+        hits = requests * first + (1.0 - requests) * second
+        reward = (hits - moving * np.abs(share - states[:, 0]) + moving) / (1.0 + moving)
+        return reward, np.stack([share, requests], axis=1)
+
+    def info(self) -> dict[str, np.ndarray]:
+        raw = super().info()
+        if self.last:
+            raw["lines"] = np.rint(raw["action"][:, 0] * self.params["lines"])
+        return raw
+
+    def baselines(self) -> dict[str, Policy]:
+        """`greedy` takes the best hit ratio of the moment as if moving were free (the UCP rule)."""
+        policies = super().baselines()
+        policies["half"] = policies.pop("centre")
+        policies.pop("stay", None)
+        policies["proportional"] = lambda h, states: states[:, 1:].copy()
+        policies["keep"] = lambda h, states: states[:, :1].copy()
+        policies["greedy"] = self._greedy
+        return policies
+
+    def _greedy(self, h: int, states: np.ndarray) -> np.ndarray:
+        actions = np.empty((len(states), 1))
+        for place in np.unique(self.c):
+            chosen = np.flatnonzero(self.c == place)
+            model = self.model(float(place))
+            seen = expected_clip(states[chosen, 1:], model.deviation)
+            actions[chosen, 0] = model.actions[model.hit_ratio(seen, model.actions[None, :]).argmax(axis=1)]
+        return actions
+
+
+def tenants(params: Mapping[str, Any]) -> list[tuple[float, int]]:
+    """(Zipf exponent, objects) of both tenants."""
+    for field in ("zipf", "objects"):
+        if len(params[field]) != 2:
+            raise InputError(field, params[field], "must be two numbers, one a tenant")
+    return [(float(s), int(n)) for s, n in zip(params["zipf"], params["objects"], strict=True)]
+
+
+def fixed_start(start: Any, instance: str) -> np.ndarray | None:
+    """The start state, None for a random one (the default outside the preset)."""
+    if start is None:
+        start = "random" if instance == "random" else (0.5, 0.5)
+    if start == "random":
+        return None
+    if len(start) != 2:
+        raise InputError("start", start, "must be 2 numbers or random")
+    return np.asarray(start, dtype=float)
+
+
+register("cache-lite", CacheLite)
