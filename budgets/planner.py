@@ -165,10 +165,10 @@ class Plan:
                 ideas.append(f"phi {phi} (a coarser partition): at most {self._with(phi=phi)} bytes")
             if self.job.settings["share"] != "on" and self._with(share="on") <= self.budget_bytes:
                 ideas.append(f"share on (one tree for all steps): at most {self._with(share='on')} bytes")
-        if self.certificate_bytes <= BLOCK_BYTES_MAX:
-            ideas.append(f"a budget of {self.certificate_bytes} bytes")
-        elif self.verdict == NEVER:
+        if self.verdict == NEVER:
             ideas.append(f"a budget of {self.job.minimum_bytes} bytes or more")
+        if self.certificate_bytes <= BLOCK_BYTES_MAX:
+            ideas.append(f"a budget of {self.certificate_bytes} bytes, which fits always")
         if board := smallest_board(self.job, self.runtime, always=self.verdict == RECLAIMS):
             ideas.append(f"the board {board.name}")
         if self.verdict == NEVER:
@@ -187,6 +187,17 @@ class Plan:
             if self._with(phi=phi) <= self.budget_bytes:
                 return phi
         return None
+
+    @property
+    def finest_because(self) -> str:
+        """Why balls get no finer than the finest level of the job."""
+        tree, level = self.job.bound.forest.tree, self.job.bound.forest.finest_leaf(self.job.episodes)
+        needed = tree.samples_for_level(level + 1)
+        return (
+            self.job.bound.rule.finest_because
+            if needed is None
+            else f"the next takes {needed} samples of one tree"
+        )
 
     def parts(self) -> dict[str, int]:
         """The most units of each kind; each at its own worst, so they add up to more than `units`."""
@@ -228,7 +239,7 @@ class Plan:
             "thresholds": list(rule.thresholds),
             "finest_level": job.bound.forest.finest_leaf(job.episodes),
             "finest_possible": rule.finest,
-            "finest_because": rule.finest_because,
+            "finest_because": self.finest_because,
             "leaves": self.leaves,
             "units": self.units,
             "parts": self.parts(),

@@ -1,0 +1,153 @@
+"""The planner: three verdicts, both inverse questions, and advice that works."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from adamb.budgets.boards import board_names, load_board
+from adamb.budgets.errors import InputError
+from adamb.budgets.planner import ALWAYS, NEVER, RECLAIMS, Job, parse_dims, plan, smallest_board
+from adamb.budgets.sizes import parse_size
+from adamb.tools import plan_command
+
+PAPER = Job(1, 1, 5, 2000, "paper")
+
+
+def test_the_paper_on_a_microbit_fits_always_with_a_certificate():
+    made = plan(PAPER, board="microbit")
+    assert PAPER.settings == {"share": "off", "split": "own", "gamma": 3, "phi": 5}
+    assert made.verdict == ALWAYS
+    assert made.certificate_bytes <= made.budget_bytes == 10_048
+    assert made.first_binding_episode > 2000
+    assert str(made.certificate_bytes) in made.sentence
+    assert made.changes == []
+
+
+def test_the_default_mode_on_a_microbit_reclaims_at_some_episode():
+    made = plan(Job(1, 1, 5, 2000), board="microbit")
+    assert made.verdict == RECLAIMS
+    assert 0 < made.first_binding_episode <= 2000
+    assert f"until episode {made.first_binding_episode}" in made.sentence
+
+
+def test_too_little_memory_does_not_fit_and_says_how_much_is_needed():
+    made = plan(PAPER, budget_bytes=100)
+    assert made.verdict == NEVER
+    assert str(PAPER.minimum_bytes) in made.sentence
+    assert any(str(PAPER.minimum_bytes) in idea for idea in made.changes)
+
+
+def test_largest_episodes_is_the_last_number_of_episodes_that_fits_always():
+    for budget in (1024, 4096, 10_048):
+        largest = plan(PAPER, budget_bytes=budget).largest_episodes
+        assert plan(Job(1, 1, 5, largest, "paper"), budget_bytes=budget).verdict == ALWAYS
+        assert plan(Job(1, 1, 5, largest + 1, "paper"), budget_bytes=budget).verdict == RECLAIMS
+
+
+@pytest.mark.parametrize("job", [PAPER, Job(1, 1, 5, 2000), Job(2, 2, 5, 2000), Job(1, 1, 5, 100)])
+def test_smallest_board_is_the_smallest_on_which_the_job_fits_always(job):
+    found = smallest_board(job, always=True)
+    fitting = [name for name in board_names() if plan(job, board=name).verdict == ALWAYS]
+    assert (found.name if found else None) == (fitting[0] if fitting else None)
+
+
+def test_the_advice_works():
+    """Whatever number the advice names makes the same job fit always."""
+    made = plan(Job(1, 1, 5, 2000, split="own", gamma=3), board="microbit")
+    assert made.verdict == RECLAIMS
+    text = "\n".join(made.changes)
+    phi = int(text.split("phi ")[1].split()[0])
+    budget = int(text.split("a budget of ")[1].split()[0])
+    board = text.split("the board ")[1].split()[0]
+    assert plan(Job(1, 1, 5, 2000, split="own", gamma=3, phi=phi), board="microbit").verdict == ALWAYS
+    assert plan(Job(1, 1, 5, 2000, split="own", gamma=3, share="on"), board="microbit").verdict == ALWAYS
+    assert plan(made.job, budget_bytes=budget).verdict == ALWAYS
+    assert plan(made.job, budget_bytes=budget - 8).verdict == RECLAIMS
+    assert plan(made.job, board=board).verdict == ALWAYS
+
+
+def test_the_smaller_of_board_and_budget_counts():
+    assert plan(PAPER, board="microbit", budget_bytes=2048).budget_bytes == 2048
+    assert plan(PAPER, board="microbit", budget_bytes=20_000).budget_bytes == 10_048
+    assert plan(PAPER, board="microbit", runtime="c").budget_bytes == load_board("nrf51").available_bytes("c")
+
+
+def test_without_a_limit_only_the_pool_counts():
+    assert plan(PAPER).verdict == ALWAYS
+    assert plan(PAPER).largest_episodes is None
+    assert plan(Job(2, 2, 5, 1_000_000)).verdict == RECLAIMS
+
+
+@pytest.mark.parametrize(
+    ("changed", "field"),
+    [
+        ({"d_s": 0}, "d_s"),
+        ({"d_a": 4}, "d_a"),
+        ({"horizon": 0}, "horizon"),
+        ({"horizon": 99}, "horizon"),
+        ({"episodes": 0}, "episodes"),
+        ({"episodes": 10**9}, "episodes"),
+        ({"mode": "fast"}, "mode"),
+        ({"share": "maybe"}, "share"),
+        ({"split": "never"}, "split"),
+        ({"gamma": "-1"}, "gamma"),
+        ({"phi": "zero"}, "phi"),
+    ],
+)
+def test_a_bad_value_is_named_with_its_limit(changed, field):
+    values = {"d_s": 1, "d_a": 1, "horizon": 5, "episodes": 100, **changed}
+    with pytest.raises(InputError) as caught:
+        plan(Job(**values)).to_json()
+    assert caught.value.field == field
+
+
+@pytest.mark.parametrize("text", ["", "2", "1+1+1", "a+b", "-1+1", "1 1"])
+def test_dimensions_are_read_or_refused(text):
+    with pytest.raises(InputError, match="dims"):
+        parse_dims(text)
+    assert parse_dims(" 2 + 3 ") == (2, 3)
+
+
+@pytest.fixture
+def command():
+    app = typer.Typer()
+    app.callback()(lambda: None)
+    plan_command.register(app)
+    return lambda *arguments: CliRunner().invoke(app, ["plan", *arguments])
+
+
+def test_json_of_the_command_holds_the_numbers_of_the_plan(command):
+    shown = command("--mode", "paper", "--board", "microbit", "--json", "-")
+    assert shown.exit_code == 0
+    content, made = json.loads(shown.stdout), plan(PAPER, board="microbit")
+    assert content["verdict"] == ALWAYS
+    assert content["bytes"] == made.certificate_bytes
+    assert content["leaves"] == made.leaves == 155
+    assert content["units"] == made.units
+    assert content["largest_episodes"] == made.largest_episodes
+    assert content["smallest_board"]["always"] == "nrf51"
+    assert content["thresholds"] == [5, 40, 320, 2560]
+
+
+def test_the_table_fits_80_columns_and_ends_with_the_verdict(command):
+    shown = command("--mode", "paper", "--board", "microbit")
+    assert shown.exit_code == 0
+    assert max(map(len, shown.stdout.splitlines())) <= 80
+    assert shown.stdout.splitlines()[-1].startswith("fits always")
+
+
+def test_exit_code_1_when_it_does_not_fit_and_what_to_change_is_said(command):
+    shown = command("--budget", "100B")
+    assert shown.exit_code == 1
+    assert "does not fit" in shown.stdout
+    assert "to change:" in shown.stdout
+
+
+def test_a_bad_option_is_an_input_error(command):
+    for arguments in (["--budget", "lots"], ["--board", "picco"], ["--dims", "9"], ["--gamma", "x"]):
+        assert isinstance(command(*arguments).exception, InputError)
+    assert parse_size("4KiB") == 4096
