@@ -129,6 +129,12 @@ class EmulatedCore:
     def block(self) -> bytes:
         return self.machine.read(self._block, 2 * self._words)
 
+    def load(self, block: bytes) -> None:
+        """Put a whole block in place of the current one."""
+        if len(block) != 2 * self._words:
+            raise CoreError(f"a block of {len(block)} bytes does not fit one of {2 * self._words}")
+        self.machine.write(self._block, block)
+
 
 def replay_in_qemu(stream: Stream, board: str) -> None:
     """Lead a whole board in QEMU through the stream; the first difference is an exception."""
