@@ -2,43 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import os
-import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from adamb.budgets.errors import InputError
+from adamb.host_sim.files import csv_bytes, json_bytes, write_atomic
 
-
-def write_atomic(path: Path, content: bytes) -> None:
-    """Write beside the target, flush to the disk, rename: a reader sees the old file or the new one.
-
-    A device such as /dev/null is written to directly; renaming over it would replace it.
-    """
-    if os.path.exists(path) and not os.path.isfile(path):
-        path.write_bytes(content)
-        return
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+__all__ = ["csv_bytes", "json_bytes", "refuse_to_overwrite", "save", "write_atomic"]
 
 
 def refuse_to_overwrite(paths: Iterable[Path], *, force: bool) -> None:
@@ -49,18 +20,6 @@ def refuse_to_overwrite(paths: Iterable[Path], *, force: bool) -> None:
     for path in paths:
         if os.path.isfile(path) and not force:
             raise InputError("out", str(path), "exists already; choose another place or add --force")
-
-
-def json_bytes(value: Any) -> bytes:
-    return (json.dumps(value, indent=2, allow_nan=False) + "\n").encode()
-
-
-def csv_bytes(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return text.getvalue().encode()
 
 
 def save(folder: Path, files: dict[str, bytes]) -> None:

@@ -1,0 +1,207 @@
+"""`adamb sweep FILE.toml`: problems × agents × bonus × budgets × seeds, resumable, here or on a cluster."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from adamb.budgets.errors import InputError
+from adamb.budgets.sizes import format_bytes
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from adamb.host_sim.sweep import Combination, Engine
+    from adamb.host_sim.sweep_spec import Cell, SweepSpec
+
+EXAMPLE = """Example: adamb sweep budgets.toml --out runs/budgets --jobs 2
+
+A file: problems = ["oil-laplace"], agents = ["adamb", "adaql"], bonus = ["auto"], budgets = ["2KiB", "4KiB"],
+episodes = 2000, seeds = 20; one key a line. An entry may be a table: { name = "adamb", mode = "paper" }."""
+ENGINES = ("local", "dask")
+LINE_SECONDS = 10.0
+PLAIN_WIDTH = 140
+
+
+def register(app: typer.Typer) -> None:
+    app.command(name="sweep", epilog=EXAMPLE)(sweep)
+
+
+def sweep(
+    file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="what to combine, see below")],
+    out: Annotated[Path | None, typer.Option(help="folder for the tables [default: runs/FILE]")] = None,
+    jobs: Annotated[int | None, typer.Option(help="processes on this computer [default: all cores]")] = None,
+    engine: Annotated[str, typer.Option(help="local or dask")] = "local",
+    scheduler: Annotated[str | None, typer.Option(help="address of the Dask scheduler")] = None,
+    force: Annotated[bool, typer.Option("--force", help="use a folder that holds another sweep")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="no progress display")] = False,
+) -> None:
+    """Run every cell of a sweep file; after an interruption the same command goes on where it was."""
+    from rich.console import Console
+
+    from adamb.host_sim.sweep import run_sweep
+    from adamb.host_sim.sweep_spec import read_spec
+
+    chosen = _engine(engine, scheduler, jobs)
+    spec = read_spec(file)
+    folder = out or Path("runs") / file.stem
+    errors = Console(stderr=True)
+    command = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
+    reporter = _Reporter(spec, folder)
+    try:
+        with _display(errors, reporter, quiet=quiet):
+            found = run_sweep(spec, folder, chosen, force=force, command=command, progress=reporter)
+    except KeyboardInterrupt:
+        saved = f"{reporter.done} of {len(spec.cells)} cells are saved in {folder}"
+        print(f"adamb: stopped; {saved}; the same command goes on from there", file=sys.stderr)
+        from adamb.tools.cli import INTERRUPTED
+
+        raise typer.Exit(INTERRUPTED) from None
+    Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH).print(table(spec, found))
+    print(f"seeds {spec.seeds[0]}..{spec.seeds[-1]}; tables in {folder}")
+    raise typer.Exit(_exit_code(found))
+
+
+def _engine(name: str, scheduler: str | None, jobs: int | None) -> Engine:
+    from adamb.host_sim.agents import unknown_name
+    from adamb.host_sim.sweep import dask_engine, local_engine
+
+    if name not in ENGINES:
+        raise unknown_name("engine", name, ENGINES)
+    if jobs is not None and not 1 <= jobs <= 1024:
+        raise InputError("jobs", jobs, "must be from 1 to 1024")
+    if name == "local":
+        if scheduler is not None:
+            raise InputError("scheduler", scheduler, "is for --engine dask")
+        return local_engine(jobs)
+    if scheduler is None:
+        raise InputError("scheduler", None, "give the address of the scheduler, such as tcp://127.0.0.1:8786")
+    return dask_engine(scheduler)
+
+
+def _exit_code(found: list[Combination]) -> int:
+    """A cap that was passed, or that a controller does not fit into, is a violation."""
+    from adamb.tools.cli import OK, VIOLATED
+
+    code = OK
+    for each in found:
+        place = f"{each.problem}, {each.agent}, {_cap(each.budget_bytes)}"
+        if each.refused:
+            print(f"adamb: {place}: {each.refused}", file=sys.stderr)
+            code = VIOLATED
+        elif each.budget_bytes is not None and (each.bytes_peak or 0) > each.budget_bytes:
+            print(f"adamb: {place}: budget violated, {each.bytes_peak} bytes used", file=sys.stderr)
+            code = VIOLATED
+    return code
+
+
+class _Reporter:
+    """Follows the cells; draws nothing itself."""
+
+    def __init__(self, spec: SweepSpec, folder: Path) -> None:
+        self.spec, self.folder = spec, folder
+        self.done, self.kept, self.total = 0, 0, len(spec.cells)
+        self.began = time.monotonic()
+        self.draw: Any = None
+
+    def __call__(self, done: int, total: int, cell: Cell | None) -> None:
+        if cell is None:
+            self.kept, self.began = done, time.monotonic()
+        self.done, self.total = done, total
+        if self.draw is not None:
+            self.draw(cell)
+
+    def seconds_left(self) -> float | None:
+        fresh = self.done - self.kept
+        if fresh == 0:
+            return None
+        return (time.monotonic() - self.began) / fresh * (self.total - self.done)
+
+
+@contextmanager
+def _display(console: Console, reporter: _Reporter, *, quiet: bool) -> Iterator[None]:
+    if quiet:
+        yield
+    elif console.is_terminal:
+        with _bar(console, reporter):
+            yield
+    else:
+        reporter.draw = _lines(console, reporter)
+        yield
+
+
+def _bar(console: Console, reporter: _Reporter) -> Any:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    progress = Progress(
+        TextColumn("[bold cyan]{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[note]}"),
+        console=console,
+        transient=True,
+    )
+    task = progress.add_task(reporter.spec.name, total=reporter.total, note="")
+    reporter.draw = lambda cell: progress.update(task, completed=reporter.done, note=_note(reporter, cell))
+    return progress
+
+
+def _lines(console: Console, reporter: _Reporter) -> Any:
+    last = [-LINE_SECONDS]
+
+    def draw(cell: Cell | None) -> None:
+        now = time.monotonic()
+        milestone = reporter.done in (reporter.kept + 1, reporter.total)
+        if milestone or now - last[0] >= LINE_SECONDS:
+            last[0] = now
+            line = f"{reporter.spec.name}: {reporter.done} of {reporter.total} cells{_note(reporter, cell)}"
+            console.print(line, highlight=False, soft_wrap=True)
+
+    return draw
+
+
+def _note(reporter: _Reporter, cell: Cell | None) -> str:
+    from adamb.tools.live import clock
+
+    if cell is None:
+        return f", {reporter.kept} of them from before" if reporter.kept else ""
+    left = reporter.seconds_left()
+    time_left = "" if left is None else f", {clock(left)} left"
+    return f"{time_left}, last {cell.problem_label} × {cell.agent_label}, {_cap(cell.budget_bytes)}"
+
+
+def _cap(budget_bytes: int | None) -> str:
+    return "no cap" if budget_bytes is None else format_bytes(budget_bytes)
+
+
+def table(spec: SweepSpec, found: list[Combination]) -> Table:
+    """One line per combination; intervals are 95 % over the seeds."""
+    from rich import box
+    from rich.table import Table
+
+    rows = Table(title=spec.name, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    with_bonus = any(each.bonus is not None for each in found)
+    words = ("problem", "agent", "bonus") if with_bonus else ("problem", "agent")
+    for heading in (*words, "cap", "reward", "of V*", "bytes"):
+        rows.add_column(heading, justify="left" if heading in words else "right")
+    for each in found:
+        share = each.share()
+        bonus = ["" if each.bonus is None else str(each.bonus)] if with_bonus else []
+        rows.add_row(
+            each.problem,
+            each.agent,
+            *bonus,
+            _cap(each.budget_bytes),
+            "does not fit" if each.refused else str(each.estimates["reward_per_episode"]),
+            "" if share is None else f"{100 * share:.1f} %",
+            "" if each.bytes_peak is None else format_bytes(each.bytes_peak),
+        )
+    return rows
