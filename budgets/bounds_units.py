@@ -8,9 +8,10 @@ caused by samples:
 - a split ball of level ℓ holds exactly its cost c_ℓ of own samples; a leaf holds fewer than c_ℓ (at the
 finest
   level any number), and at least one if it has a record;
-- n own samples at level ℓ ≥ 1 make at most e = min(n, 2^(dS·ℓ)) entries: none to one in the record itself,
-more in
-  ⌈e/3⌉ units; level 0 has one cell and stores nothing;
+- n own samples at level ℓ ≥ 1 make entries for at most e = min(n, 2^(dS·ℓ)) cells: one fits into the record
+itself;
+  more take a unit of four in mode tracking (a fifth cell counts for its nearest), ⌈e/3⌉ units in mode paper;
+  level 0 has one cell and stores nothing;
 - the V tree of a step is refined below a state cell of level ℓ only if a ball over that cell has split, so
 it has at
   most (2^dS − 1)·min(x_ℓ, 2^(dS·ℓ)) nodes there, where x_ℓ is the number of split balls of level ℓ.
@@ -43,7 +44,10 @@ Price = Any
 #: A concave function from 0 on: (length, slope) of its pieces.
 Pieces = list[tuple[Price, Price]]
 
-ENTRIES_PER_UNIT = int(spec.UNIT_WORDS) - 1
+#: Entries of a unit: all its words in mode tracking; mode paper needs one of them as a link.
+TRACKING_ENTRIES = int(spec.UNIT_WORDS)
+CHAIN_ENTRIES = int(spec.UNIT_WORDS) - 1
+MODES = ("tracking", "paper")
 OBJECTIVES = ("units", "entries", "records", "blocks", "counts", "values")
 
 
@@ -54,8 +58,11 @@ class Layout:
     d_s: int
     d_a: int
     horizon: int
+    mode: str = "tracking"
 
     def __post_init__(self) -> None:
+        if self.mode not in MODES:
+            raise InputError("mode", self.mode, f"must be one of {', '.join(MODES)}")
         for field, value in (("d_s", self.d_s), ("d_a", self.d_a)):
             if not 1 <= value <= spec.DIM_MAX:
                 raise InputError(field, value, f"must be from 1 to {spec.DIM_MAX}")
@@ -89,13 +96,21 @@ class Layout:
             seen = count
         return [*groups, ((1 << self.d) - seen, 0)]
 
+    def entries(self, samples: int, level: int) -> int:
+        """The most cells that so many own samples of a ball give an entry."""
+        cells = 1 << (self.d_s * level)
+        most = min(samples, cells) if level else 0
+        return min(most, TRACKING_ENTRIES) if self.mode == "tracking" else most
+
+    def count_units(self, samples: int, level: int) -> int:
+        """The units that these entries take beside the record."""
+        entries = self.entries(samples, level)
+        if entries <= 1:
+            return 0
+        return 1 if self.mode == "tracking" else -(-entries // CHAIN_ENTRIES)
+
     def rule(self, gamma: Number, phi: Number, split: str) -> SplitRule:
         return split_rule(self.d, gamma, phi, split, level_max=self.level_max)
-
-
-def _count_units(samples: int, cells: int) -> int:
-    entries = min(samples, cells)
-    return 0 if entries <= 1 else -(-entries // ENTRIES_PER_UNIT)
 
 
 @dataclass(frozen=True)
@@ -113,8 +128,7 @@ class TreeUnits:
     def _ball(self, samples: int, level: int) -> int:
         """What a ball with so many own samples contributes, apart from what its split brings."""
         record = 1 if samples else 0
-        entries = min(samples, self._cells(level)) if level else 0
-        units = _count_units(samples, self._cells(level)) if level else 0
+        entries, units = self.layout.entries(samples, level), self.layout.count_units(samples, level)
         return {
             "units": record + units,
             "entries": entries,
@@ -124,7 +138,7 @@ class TreeUnits:
 
     def _leaf_points(self, level: int) -> list[tuple[int, int]]:
         """The corners (samples, contribution) of the smallest concave function above that of a leaf."""
-        most = 3 * self._cells(level) + 1
+        most = self._cells(level) if self.layout.mode == "paper" else TRACKING_ENTRIES
         if level < self.rule.finest:
             most = min(most, self.rule.costs[level] - 1)
         hull = [(0, 0)]
@@ -197,9 +211,9 @@ class TreeUnits:
 
 
 def _corner_samples(most: int) -> list[int]:
-    """Sample counts at which a chain of entries grows by a unit, and the largest count."""
+    """Sample counts at which counts can grow by a unit, and the largest count."""
     corners = [n for n in (1, 2) if n <= most]
-    corners.extend(range(4, most + 1, ENTRIES_PER_UNIT))
+    corners.extend(range(CHAIN_ENTRIES + 1, most + 1, CHAIN_ENTRIES))
     return corners if not corners or corners[-1] == most else [*corners, most]
 
 

@@ -16,12 +16,11 @@ from typing import Any
 from adamb.budgets.boards import Board, board_names, load_board
 from adamb.budgets.bounds_exact import SHARES
 from adamb.budgets.bounds_paper import paper_gamma, paper_phi, partition_size, storage
-from adamb.budgets.bounds_units import ControllerBound, Layout, reclaim_mark
+from adamb.budgets.bounds_units import MODES, ControllerBound, Layout, reclaim_mark
 from adamb.budgets.errors import InputError
 from adamb.budgets.thresholds import RULES, Number, exact
 from adamb.firmware_model import _spec as spec
 
-MODES = ("tracking", "paper")
 EPISODES_MAX = 10_000_000
 UNIT_BYTES = int(spec.UNIT_WORDS) * 2
 BLOCK_BYTES_MAX = int(spec.UNITS_MAX) * UNIT_BYTES
@@ -81,7 +80,7 @@ class Job:
 
     @cached_property
     def bound(self) -> ControllerBound:
-        layout = Layout(self.d_s, self.d_a, self.horizon)
+        layout = Layout(self.d_s, self.d_a, self.horizon, self.mode)
         chosen = self.settings
         return ControllerBound(
             layout, layout.rule(chosen["gamma"], chosen["phi"], chosen["split"]), chosen["share"]

@@ -27,6 +27,10 @@ def test_the_paper_on_a_microbit_fits_always_with_a_certificate():
     assert made.changes == []
 
 
+def test_gamma_3_with_own_samples_on_a_microbit_fits_always_in_the_default_mode_too():
+    assert plan(Job(1, 1, 5, 2000, split="own", gamma=3), board="microbit").verdict == ALWAYS
+
+
 def test_the_default_mode_on_a_microbit_reclaims_at_some_episode():
     made = plan(Job(1, 1, 5, 2000), board="microbit")
     assert made.verdict == RECLAIMS
@@ -57,14 +61,16 @@ def test_smallest_board_is_the_smallest_on_which_the_job_fits_always(job):
 
 def test_the_advice_works():
     """Whatever number the advice names makes the same job fit always."""
-    made = plan(Job(1, 1, 5, 2000, split="own", gamma=3), board="microbit")
+    given = {"split": "own", "gamma": 3}
+    made = plan(Job(1, 1, 5, 10_000, **given), board="microbit")
     assert made.verdict == RECLAIMS
     text = "\n".join(made.changes)
     phi = int(text.split("phi ")[1].split()[0])
     budget = int(text.split("a budget of ")[1].split()[0])
     board = text.split("the board ")[1].split()[0]
-    assert plan(Job(1, 1, 5, 2000, split="own", gamma=3, phi=phi), board="microbit").verdict == ALWAYS
-    assert plan(Job(1, 1, 5, 2000, split="own", gamma=3, share="on"), board="microbit").verdict == ALWAYS
+    assert plan(Job(1, 1, 5, 10_000, **given, phi=phi), board="microbit").verdict == ALWAYS
+    assert "share on" in text
+    assert plan(Job(1, 1, 5, 10_000, **given, share="on"), board="microbit").verdict == ALWAYS
     assert plan(made.job, budget_bytes=budget).verdict == ALWAYS
     assert plan(made.job, budget_bytes=budget - 8).verdict == RECLAIMS
     assert plan(made.job, board=board).verdict == ALWAYS
