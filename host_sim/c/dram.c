@@ -124,10 +124,12 @@ static void serve(dram_channel *channel, const dram_timing *timing, const dram_p
         cas = later(now, bank->cas_ok);
         totals->hits++;
     } else {
-        if (now < bank->close_at)
+        if (now < bank->close_at) {
             totals->conflicts++;
-        else
+        } else {
             totals->closed++;
+            totals->reopened += bank->row == row;
+        }
         int64_t act = ready_at(bank, now, timing->t_rp);
         act = later(act, channel->acts[(channel->act_at + 3) & 3] + timing->t_rrd);
         act = later(act, channel->acts[channel->act_at] + timing->t_faw);

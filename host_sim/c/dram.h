@@ -55,8 +55,9 @@ typedef struct {
 } dram_channel;
 
 typedef struct {
-    int64_t reads, writes;                     /* served */
-    int64_t hits, closed, conflicts;           /* of reads and writes served */
+    int64_t reads, writes;           /* served */
+    int64_t hits, closed, conflicts; /* of reads and writes served */
+    int64_t reopened;                /* of closed: the row had been closed too early */
     int64_t read_latency, worst_read, refreshes;
 } dram_totals;
 

@@ -1,0 +1,162 @@
+"""Where the requests of a DRAM problem come from: synthetic streams, or epochs of a trace file."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from adamb.budgets.errors import InputError
+from adamb.host_sim.dram_channel import REQUEST, Timing, as_requests, ffi, lib
+from adamb.host_sim.traces import byte_addresses, open_store
+
+#: Share of the data bus that a load of 1 asks for: what four banks just sustain when no row is ever reused.
+PEAK_LOAD = 0.25
+LEAST_LOAD = 0.02
+MOST_WRITES = 0.6
+ROW_BITS, BANK_BITS = 13, 4
+
+
+class Traffic(ABC):
+    """Requests of n instances, epoch by epoch, and what a controller may see of them."""
+
+    def __init__(self, n: int, timing: Timing, requests: int) -> None:
+        self.timing, self.requests = timing, requests
+        self._shadows = [ffi.new("dram_shadow *") for _ in range(n)]
+        self._view = ffi.new("dram_view *")
+        self._seen = np.zeros((n, 3))
+
+    @abstractmethod
+    def start(self, i: int, drawn: np.ndarray, factor: float) -> np.ndarray:
+        """The first epoch of an episode, from four uniform numbers; gaps are stretched by `factor`."""
+
+    @abstractmethod
+    def next(self, i: int, noise: np.ndarray, factor: float) -> np.ndarray:
+        """The next epoch, from three normal numbers and a uniform one."""
+
+    def seen(self, i: int) -> np.ndarray:
+        """(row locality, load, write share) of the last epoch."""
+        return self._seen[i]
+
+    def _forget(self, i: int) -> None:
+        lib.dram_shadow_reset(self._shadows[i])
+
+    def _observe(self, i: int, requests: np.ndarray) -> np.ndarray:
+        view = self._view
+        lib.dram_observe(self._shadows[i], as_requests(requests), len(requests), view)
+        busy = view.requests * self.timing.burst / max(view.span, 1)
+        self._seen[i] = (
+            view.same_row / view.requests,
+            min(busy / PEAK_LOAD, 1.0),
+            view.writes / view.requests,
+        )
+        return requests
+
+
+class SyntheticTraffic(Traffic):
+    """One stream a bank; locality walks, and load and write share too where they are part of the state."""
+
+    def __init__(
+        self, n: int, timing: Timing, params: Mapping[str, Any], *, varies: tuple[bool, bool]
+    ) -> None:
+        super().__init__(n, timing, params["requests"])
+        if params["streams"] > timing.banks:
+            raise InputError("streams", params["streams"], f"the device has {timing.banks} banks")
+        self._params = params
+        self._vary_load, self._vary_writes = varies
+        self._streams = [ffi.new("dram_streams *") for _ in range(n)]
+        #: Locality, load and write share of each instance, each in [0,1].
+        self.latent = np.zeros((n, 3))
+
+    def start(self, i: int, drawn: np.ndarray, factor: float) -> np.ndarray:
+        self.latent[i] = drawn[:3]
+        self._forget(i)
+        seed = _seed(drawn[3])
+        gaps = self._gaps(i, factor)
+        lib.dram_streams_reset(self._streams[i], self._params["streams"], seed + 1, self.latent[i, 0], *gaps)
+        return self._epoch(i, seed, gaps)
+
+    def next(self, i: int, noise: np.ndarray, factor: float) -> np.ndarray:
+        self.latent[i] = np.clip(self.latent[i] + self._params["walk"] * noise[:3], 0.0, 1.0)
+        return self._epoch(i, _seed(noise[3]), self._gaps(i, factor))
+
+    def _gaps(self, i: int, factor: float) -> tuple[float, float]:
+        """Mean gaps of a stream; a given load fixes their average, g2/g1 their ratio."""
+        stay, move = self._params["g1"] * factor, self._params["g2"] * factor
+        if not self._vary_load:
+            return stay, move
+        locality, load = self.latent[i, :2]
+        busy = LEAST_LOAD + (PEAK_LOAD - LEAST_LOAD) * load
+        wanted = self._params["streams"] * self.timing.burst / busy - 1.0
+        stretch = max(wanted, 1.0) / (locality * stay + (1.0 - locality) * move) * factor
+        return stay * stretch, move * stretch
+
+    def _epoch(self, i: int, seed: int, gaps: tuple[float, float]) -> np.ndarray:
+        requests = np.empty(self.requests, dtype=REQUEST)
+        writes = MOST_WRITES * self.latent[i, 2] if self._vary_writes else 0.0
+        lib.dram_streams_next(
+            self._streams[i], seed, self.latent[i, 0], *gaps, writes, as_requests(requests), len(requests)
+        )
+        return self._observe(i, requests)
+
+
+def _seed(uniform: float) -> int:
+    return int(uniform * 2.0**53)
+
+
+def map_address(address: np.ndarray, banks: int) -> tuple[np.ndarray, np.ndarray]:
+    """Bank and row of byte addresses: 8 KB rows, banks hashed with the low row bits so that strides spread."""
+    row = address >> np.uint64(ROW_BITS + BANK_BITS)
+    bank = ((address >> np.uint64(ROW_BITS)) ^ row) & np.uint64((1 << BANK_BITS) - 1)
+    return (bank % np.uint64(banks)).astype(np.int32), row.astype(np.int64)
+
+
+class TraceTraffic(Traffic):
+    """Consecutive requests of a file; where an episode starts is drawn from the seed."""
+
+    def __init__(self, n: int, timing: Timing, params: Mapping[str, Any], *, epochs: int) -> None:
+        super().__init__(n, timing, params["requests"])
+        self._params = params
+        self._store = open_store(Path(params["trace"]))
+        needed = epochs * self.requests
+        if len(self._store) < needed:
+            raise InputError("trace", params["trace"], f"has {len(self._store)} requests, {needed} are needed")
+        self._last_start = len(self._store) - needed
+        self._place = np.zeros(n, dtype=np.int64)
+        self._clock = np.zeros(n, dtype=np.int64)
+
+    def start(self, i: int, drawn: np.ndarray, factor: float) -> np.ndarray:
+        self._forget(i)
+        self._place[i] = int(drawn[3] * (self._last_start + 1))
+        self._clock[i] = 0
+        return self._epoch(i)
+
+    def next(self, i: int, noise: np.ndarray, factor: float) -> np.ndarray:
+        return self._epoch(i)
+
+    def _epoch(self, i: int) -> np.ndarray:
+        """A continuing run that reaches the end of the file goes on at its beginning."""
+        if self._place[i] + self.requests > len(self._store):
+            self._place[i] = 0
+        records = self._store[int(self._place[i]) : int(self._place[i]) + self.requests]
+        self._place[i] += self.requests
+        requests = np.empty(len(records), dtype=REQUEST)
+        addresses = byte_addresses(records, self._store.unit)
+        requests["bank"], requests["row"] = map_address(addresses, self.timing.banks)
+        requests["write"] = records["write"]
+        requests["arrival"] = self._clock[i] + self._arrivals(records["time"])
+        self._clock[i] = requests["arrival"][-1]
+        return self._observe(i, requests)
+
+    def _arrivals(self, times: np.ndarray) -> np.ndarray:
+        """Cycles since the previous request of the epoch's first; never decreasing."""
+        if self._store.clock == "cycles":
+            elapsed = np.maximum.accumulate(times - times[0])
+        elif self._store.clock == "instructions":
+            elapsed = np.floor((times - times[0]) / self._params["ipc"]).astype(np.int64)
+        else:
+            elapsed = np.floor(np.arange(len(times)) * self._params["gap"]).astype(np.int64)
+        return elapsed + 1

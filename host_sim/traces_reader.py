@@ -1,0 +1,136 @@
+"""Records of a trace file, a batch at a time: the format is recognised, memory stays bounded."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from adamb.budgets.errors import InputError
+from adamb.host_sim.traces_formats import TEXT_FORMATS, TextFormat, recognise
+from adamb.host_sim.traces_lines import BLOCK_BYTES, bad_line, line_batches, open_bytes, read_block
+
+#: One request as it is stored; `next` is the 1-based index of the next request for the same id, -1 never, 0 unknown.
+RECORD = np.dtype(
+    [("time", "<i8"), ("address", "<u8"), ("size", "<u4"), ("write", "<u4"), ("next", "<i8")]
+)
+ORACLE = np.dtype([("time", "<u4"), ("id", "<u8"), ("size", "<u4"), ("next", "<i8")])
+assert ORACLE.itemsize == struct.calcsize("<IQIq") == 24
+
+
+class TraceReader:
+    """Iterate to get arrays of RECORD; `format`, `unit` and `clock` are known from the start."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._text: TextFormat | None = None
+        head = self._head()
+        if _looks_binary(head):
+            self._check_oracle(head)
+            self.format, self.unit, self.clock = "oracleGeneral", "objects", "seconds"
+        else:
+            self._text = self._recognise()
+            self.format, self.unit, self.clock = self._text.name, self._text.unit, self._text.clock
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return self._oracle_batches() if self._text is None else self._text_batches()
+
+    def _head(self) -> bytes:
+        with open_bytes(self.path) as stream:
+            head = read_block(stream, self.path, 24 * 1024, "after 0 lines")
+        if not head:
+            raise InputError(str(self.path), "empty file", "0 lines were read; a trace has at least one request")
+        return head
+
+    # ---- text -------------------------------------------------------------------------------------------
+
+    def _recognise(self) -> TextFormat:
+        for first, lines in line_batches(self.path):
+            for number, line in enumerate(lines, start=first):
+                if _has_content(line):
+                    reader = recognise(line)
+                    if reader is None:
+                        known = ", ".join(f"{kind.name} `{kind.example}`" for kind in TEXT_FORMATS)
+                        raise bad_line(self.path, number, line, f"one of the formats {known}")
+                    return reader
+        raise InputError(str(self.path), "no request", "only blank lines and comments were read")
+
+    def _text_batches(self) -> Iterator[np.ndarray]:
+        text = self._recognise()
+        header_possible = True
+        for first, lines in line_batches(self.path):
+            records: list[tuple[int, int, int, int]] = []
+            for number, line in enumerate(lines, start=first):
+                if not _has_content(line):
+                    continue
+                if header_possible:
+                    header_possible = False
+                    if text.is_header(line):
+                        continue
+                if not text.read(line, records):
+                    raise bad_line(self.path, number, line, f"{text.name} like the lines before, `{text.example}`")
+            yield _as_records(records)
+
+    # ---- oracleGeneral ----------------------------------------------------------------------------------
+
+    def _check_oracle(self, head: bytes) -> None:
+        """Junk is refused before a single record is believed: times must not run back, next uses not behind."""
+        whole = len(head) // ORACLE.itemsize
+        records = np.frombuffer(head[: whole * ORACLE.itemsize], dtype=ORACLE)
+        times, following = records["time"].astype(np.int64), records["next"]
+        ahead = (following == -1) | (following > np.arange(1, whole + 1)) | (following == np.iinfo(np.int64).max)
+        if whole == 0 or not ahead.all() or (np.diff(times) < 0).any():
+            raise InputError(
+                str(self.path), "binary data", "not oracleGeneral (24 bytes a request: time, id, size, next access) "
+                "nor any text format; 0 lines were read",
+            )  # fmt: skip
+
+    def _oracle_batches(self) -> Iterator[np.ndarray]:
+        done, tail = 0, b""
+        size = BLOCK_BYTES // ORACLE.itemsize * ORACLE.itemsize
+        with open_bytes(self.path) as stream:
+            while block := read_block(stream, self.path, size, f"after {done} records"):
+                data = tail + block
+                cut = len(data) // ORACLE.itemsize * ORACLE.itemsize
+                tail = data[cut:]
+                raw = np.frombuffer(data[:cut], dtype=ORACLE)
+                yield self._checked_oracle(raw, done)
+                done += len(raw)
+        if tail:
+            raise InputError(f"{self.path}: record {done + 1}", f"{len(tail)} bytes",
+                             f"truncated, a record has 24 bytes; {done} records were read")  # fmt: skip
+
+    def _checked_oracle(self, raw: np.ndarray, done: int) -> np.ndarray:
+        following = raw["next"]
+        place = np.arange(done + 1, done + 1 + len(raw))
+        never = (following == -1) | (following == np.iinfo(np.int64).max)
+        wrong = np.flatnonzero(~never & (following <= place))
+        if len(wrong):
+            at = done + int(wrong[0])
+            raise InputError(f"{self.path}: record {at + 1}", int(following[wrong[0]]),
+                             f"the next access must come later or be -1; {at} records were read")  # fmt: skip
+        out = np.zeros(len(raw), dtype=RECORD)
+        out["time"], out["address"], out["size"] = raw["time"], raw["id"], raw["size"]
+        out["next"] = np.where(never, -1, following)
+        return out
+
+
+def _as_records(rows: list[tuple[int, int, int, int]]) -> np.ndarray:
+    out = np.zeros(len(rows), dtype=RECORD)
+    if rows:
+        time, address, size, write = zip(*rows, strict=True)
+        out["time"], out["size"], out["write"] = time, size, write
+        out["address"] = np.fromiter(address, dtype=np.uint64, count=len(rows))
+    return out
+
+
+def _has_content(line: bytes) -> bool:
+    stripped = line.strip()
+    return bool(stripped) and not stripped.startswith(b"#")
+
+
+def _looks_binary(head: bytes) -> bool:
+    """Text has no control characters besides white space."""
+    return any(byte < 9 or 13 < byte < 32 for byte in head[:4096])
