@@ -278,7 +278,7 @@ def _best_price(value: Callable[[float], float], dearest: float) -> float:
     low, high = 0.0, float(dearest)
     a, b = high - ratio * (high - low), low + ratio * (high - low)
     at_a, at_b = value(a), value(b)
-    for _ in range(70):
+    for _ in range(56):
         if at_a <= at_b:
             high, b, at_b = b, a, at_a
             a = high - ratio * (high - low)

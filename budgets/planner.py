@@ -134,12 +134,10 @@ class Plan:
 
     @property
     def verdict(self) -> str:
-        if self.budget_bytes is None:
-            return ALWAYS if self.certificate_bytes <= BLOCK_BYTES_MAX else RECLAIMS
-        if self.budget_bytes < self.job.minimum_bytes:
+        available = BLOCK_BYTES_MAX if self.budget_bytes is None else min(self.budget_bytes, BLOCK_BYTES_MAX)
+        if available < self.job.minimum_bytes:
             return NEVER
-        first = self.first_binding_episode
-        return ALWAYS if first is None or first > self.job.episodes else RECLAIMS
+        return ALWAYS if self.certificate_bytes <= available else RECLAIMS
 
     @property
     def sentence(self) -> str:
