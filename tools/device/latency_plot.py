@@ -39,7 +39,7 @@ def plot_files(report: Report) -> dict[str, bytes]:
         axis.plot(k, mean, color="C0", label="mean")
         axis.plot(k, worst, color="C1", linewidth=1, label="worst call")
         anchor = max(mean[len(mean) // 4], 1e-9)
-        growth = report.paper_time.exponent - 1
+        growth = report.exponent_paper - 1
         axis.plot(
             k, anchor * (k / k[len(k) // 4]) ** growth, "--", color="0.5", label=f"paper: k^{growth:.2f}"
         )

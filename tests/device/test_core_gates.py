@@ -1,0 +1,47 @@
+"""The C core on every processor: no static variables, no heap, no floats, no recursion, a bounded stack."""
+
+from __future__ import annotations
+
+import pytest
+from streams import stream_of
+
+from adamb.tools.device import core
+from adamb.tools.device.callgraph import stack_report
+from adamb.tools.device.compile import TARGETS
+from adamb.tools.device.elf import violations
+from adamb.tools.device.measure import measure_cortex
+
+for _package in ("ziglang", "elftools", "capstone", "unicorn"):
+    pytest.importorskip(_package, reason="pip install adamb[device]")
+
+STACK_LIMIT_BYTES = 1024
+FLASH_LIMIT_BYTES = 16 * 1024
+
+
+@pytest.mark.parametrize("optimise", ["size", "speed"])
+@pytest.mark.parametrize("target", list(TARGETS))
+def test_the_core_needs_no_static_ram_no_heap_and_no_floating_point(target: str, optimise: str) -> None:
+    image = core.image(target, optimise)
+    assert violations(image) == []
+    assert 0 < image.sizes.flash_bytes <= FLASH_LIMIT_BYTES
+
+
+@pytest.mark.parametrize("optimise", ["size", "speed"])
+@pytest.mark.parametrize("target", [name for name, target in TARGETS.items() if target.is_arm])
+def test_nothing_recurses_and_the_worst_stack_is_known(target: str, optimise: str) -> None:
+    report = stack_report(core.image(target, optimise), core.public_functions())
+    assert report.recursion == ()
+    assert report.indirect == ()
+    assert report.dynamic == ()
+    assert 0 < report.bytes <= STACK_LIMIT_BYTES
+
+
+@pytest.mark.parametrize("name", ["tiny", "noise-3+3"])
+def test_no_run_uses_more_stack_than_the_analysis_says(name: str) -> None:
+    costs = measure_cortex(stream_of(name), "cortex-m0")
+    assert costs.stack_measured_bytes is not None and costs.stack_bytes is not None
+    assert costs.stack_bytes // 2 <= costs.stack_measured_bytes <= costs.stack_bytes
+
+
+def test_the_public_functions_are_those_of_the_header() -> None:
+    assert {"adamb_init", "adamb_required_words", *core.HOT_PATH} <= set(core.public_functions())

@@ -1,0 +1,61 @@
+"""The same stream gives the same block, word for word, after every episode on every target."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from streams import CASES, stream_of
+
+from adamb.tools.device import qemu
+from adamb.tools.device.compile import MemoryMap
+from adamb.tools.device.core import EmulatedCore, HostCore, replay_in_qemu
+from adamb.tools.device.stream import Diverged, replay
+
+pytest.importorskip("ziglang", reason="pip install adamb[device]")
+pytest.importorskip("unicorn", reason="pip install adamb[device]")
+NAMES = [case.name for case in CASES]
+NO_QEMU = qemu.version() is None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_c_on_this_computer_repeats_its_own_recording(name: str) -> None:
+    stream = stream_of(name)
+    replay(stream, HostCore(stream.config, stream.words))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["cortex-m0", "cortex-m3"])
+@pytest.mark.parametrize("name", NAMES)
+def test_cortex_m_follows_the_recording(name: str, target: str) -> None:
+    stream = stream_of(name)
+    replay(stream, EmulatedCore(stream.config, stream.words, target=target))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["default", "tiny", "paper", "noise-3+3"])
+def test_code_compiled_for_speed_follows_the_recording(name: str) -> None:
+    stream = stream_of(name)
+    replay(stream, EmulatedCore(stream.config, stream.words, target="cortex-m4", optimise="speed"))
+
+
+@pytest.mark.skipif(NO_QEMU, reason=f"{qemu.PROGRAM} is not installed: {qemu.REMEDY}")
+@pytest.mark.parametrize("board", list(qemu.BOARDS))
+@pytest.mark.parametrize("name", NAMES)
+def test_a_whole_board_in_qemu_follows_the_recording(name: str, board: str) -> None:
+    replay_in_qemu(stream_of(name), board)
+
+
+def test_a_controller_of_4_kib_works_in_a_ram_with_room_for_its_block_and_stack_only() -> None:
+    stream = stream_of("default")
+    # Block, worst stack, and the words in which the caller keeps configuration, state and action.
+    memory = MemoryMap(ram_bytes=4096 + 1024 + 64)
+    replay(stream, EmulatedCore(stream.config, stream.words, memory=memory), episodes=30)
+
+
+def test_one_different_reward_is_noticed_in_the_episode_where_it_happens() -> None:
+    stream = stream_of("default")
+    rewards = stream.rewards.copy()
+    rewards[20, 3] ^= 0x4000
+    with pytest.raises(Diverged, match="episode 20"):
+        replay(replace(stream, rewards=rewards), HostCore(stream.config, stream.words))
