@@ -1,0 +1,188 @@
+"""Budget files: what a controller may cost on a problem, as a TOML file that a build can be held to.
+
+    problem = "oil-laplace"
+    episodes = 2000
+    seeds = 5
+
+    [options]
+    mode = "tracking"
+
+    [limits]
+    bytes = "4KiB"
+    act_instructions = 150
+    observe_instructions = 8000
+    stack_bytes = 512
+    min_reward = 2.5
+
+Every limit is optional, but one must be there. A mistake names the file, the key and what was expected.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from adamb.budgets.errors import InputError
+from adamb.budgets.sizes import parse_size
+
+#: Whole numbers of the file with their limits and defaults.
+NUMBERS = {
+    "episodes": (1, 1_000_000, 2000),
+    "horizon": (1, 31, None),
+    "seeds": (1, 1000, 5),
+    "seed_base": (0, 2**31, 0),
+}
+TEXTS = {"agent": "adamb", "instance": "random", "drift": "none"}
+TABLES = ("options", "set", "limits")
+
+#: Limits, and whether the measurement must not be above them (or, for a reward, not below).
+LIMITS = {
+    "bytes": "at most",
+    "act_instructions": "at most",
+    "observe_instructions": "at most",
+    "stack_bytes": "at most",
+    "min_reward": "at least",
+}
+SIZES = ("bytes", "stack_bytes")
+
+
+@dataclass(frozen=True)
+class BudgetFile:
+    """A checked budget file."""
+
+    path: Path
+    problem: str
+    numbers: dict[str, int | None]
+    texts: dict[str, str]
+    options: dict[str, Any]
+    parameters: dict[str, Any]
+    limits: dict[str, float]
+
+    @property
+    def needs_target(self) -> bool:
+        """Whether something is limited that only the compiled core on a target can show."""
+        return any(
+            name in self.limits for name in ("act_instructions", "observe_instructions", "stack_bytes")
+        )
+
+
+@dataclass(frozen=True)
+class Row:
+    """One limit against its measurement; `margin` is what is left of it, negative when broken."""
+
+    name: str
+    limit: float
+    measured: float
+    note: str = field(default="")
+
+    @property
+    def margin(self) -> float:
+        return self.measured - self.limit if LIMITS[self.name] == "at least" else self.limit - self.measured
+
+    @property
+    def ok(self) -> bool:
+        return self.margin >= 0
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "sense": LIMITS[self.name],
+            "limit": self.limit,
+            "measured": self.measured,
+            "margin": self.margin,
+            "ok": self.ok,
+            "note": self.note,
+        }
+
+
+def judge(file: BudgetFile, measured: dict[str, float], notes: dict[str, str] | None = None) -> list[Row]:
+    """One row per limit of the file; a limit without a measurement is a mistake of the caller."""
+    missing = [name for name in file.limits if name not in measured]
+    if missing:
+        raise InputError("limits", ", ".join(missing), "was not measured")
+    return [
+        Row(name, limit, measured[name], (notes or {}).get(name, "")) for name, limit in file.limits.items()
+    ]
+
+
+def read_budget_file(path: Path) -> BudgetFile:
+    """Read and check a budget file."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError("file", str(path), "there is no such file") from None
+    except UnicodeDecodeError:
+        raise InputError("file", str(path), "must be a UTF-8 text file in TOML") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError("file", str(path), f"must be valid TOML: {error}") from None
+    except OSError as error:
+        raise InputError("file", str(path), f"cannot be read: {error.strerror}") from None
+    _known(path, "", content, ("problem", *NUMBERS, *TEXTS, *TABLES))
+    problem = content.get("problem")
+    if not isinstance(problem, str) or not problem.strip():
+        _refuse(path, "problem", problem, "the name of a problem, such as oil-laplace")
+    numbers = {key: _number(path, key, content.get(key), *limits) for key, limits in NUMBERS.items()}
+    texts = {key: _text(path, key, content.get(key, default)) for key, default in TEXTS.items()}
+    tables = {key: _table(path, key, content.get(key, {})) for key in TABLES}
+    return BudgetFile(
+        path, str(problem), numbers, texts, tables["options"], tables["set"], _limits(path, tables["limits"])
+    )
+
+
+def _refuse(path: Path, key: str, value: object, expectation: str) -> None:
+    raise InputError(f"{path}: {key}", value, f"expected {expectation}")
+
+
+def _known(path: Path, prefix: str, table: dict[str, Any], known: tuple[str, ...]) -> None:
+    for key in table:
+        if key not in known:
+            nearest = difflib.get_close_matches(key, known, n=1)
+            hint = f"did you mean {nearest[0]}? " if nearest else ""
+            raise InputError(f"{path}: {prefix}{key}", key, f"{hint}expected only {', '.join(known)}")
+
+
+def _number(path: Path, key: str, value: object, low: int, high: int, default: int | None) -> int | None:
+    if value is None:
+        return default
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        _refuse(path, key, value, f"a whole number from {low} to {high}")
+    assert isinstance(value, int)
+    return value
+
+
+def _text(path: Path, key: str, value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        _refuse(path, key, value, "a text that is not empty")
+    return str(value)
+
+
+def _table(path: Path, key: str, value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        _refuse(path, key, value, f"a table: [{key}]")
+    assert isinstance(value, dict)
+    return value
+
+
+def _limits(path: Path, table: dict[str, Any]) -> dict[str, float]:
+    _known(path, "limits.", table, tuple(LIMITS))
+    if not table:
+        _refuse(path, "limits", table, f"at least one of {', '.join(LIMITS)}")
+    found: dict[str, float] = {}
+    for key, value in table.items():
+        if key in SIZES and isinstance(value, str):
+            found[key] = parse_size(value, f"{path}: limits.{key}")
+            continue
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or not math.isfinite(value)
+            or value < 0
+        ):
+            sizes = ", or a size such as 4KiB" if key in SIZES else ""
+            _refuse(path, f"limits.{key}", value, f"a number of 0 or more{sizes}")
+        found[key] = value
+    return found
