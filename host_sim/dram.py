@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adamb.host_sim import dram_planning as dram_planning  # one family: asking for a dram problem loads them all
 from adamb.host_sim.dram_channel import NEVER, Channel, Knobs, Timing, load_timing
 from adamb.host_sim.dram_lite import HOME, action_of, best_timeout, gap_factor
 from adamb.host_sim.dram_traffic import SyntheticTraffic, TraceTraffic, Traffic
@@ -47,7 +46,7 @@ class Dram(Problem):
         "size": Parameter("1x1", "str", "state x action coordinates", words=SIZES),
         "device": Parameter("DDR4-2400", "str", "DDR4-2400, DDR3-1600, or a DRAMsim3 .ini file"),
         "requests": Parameter(256, "int", "requests an epoch", 1, 1_000_000),
-        "streams": Parameter(4, "int", "banks with traffic", 1, 64),
+        "streams": Parameter(None, "int", "banks with traffic: 4 in size 1x1, else all", 1, 64),
         "g1": Parameter(100.0, "float", "mean cycles until a stream returns to its row (size 1x1)", 1, 1e6),
         "g2": Parameter(300.0, "float", "mean cycles until a stream asks for another row", 1, 1e6),
         "walk": Parameter(0.1, "float", "deviation of one step of locality, load and write share", 0, 1),
@@ -169,10 +168,12 @@ class Dram(Problem):
         return self.with_timeout(1.0)
 
     def _t_star(self, h: int, states: np.ndarray) -> np.ndarray:
-        """The timeout that is best for a lone stream of the seen locality, with gaps as the workload has them."""
-        stay, move = self.params["g1"], self.params["g2"]
-        factor = gap_factor(self.c)
-        return self.with_timeout(action_of(factor * best_timeout(states[:, 0], stay, move)))
+        """The timeout that is best for a lone stream of the seen locality (and load), if the gaps are known."""
+        timeouts = np.empty(self.n)
+        for i, (place, seen) in enumerate(zip(self.c, states, strict=True)):
+            load = seen[1] if self.d_s > 1 else 0.0
+            timeouts[i] = best_timeout(seen[0], *self.traffic.gaps(seen[0], load, float(gap_factor(place))))
+        return self.with_timeout(action_of(timeouts))
 
 
 class AdaptiveTimeout:
@@ -195,9 +196,9 @@ class AdaptiveTimeout:
 
 
 class BestStatic:
-    """The best constant action, found on first use by playing all of a grid on a problem of other seeds."""
+    """The best constant action, found on first use by playing all of a grid on a problem of another seed."""
 
-    EPISODES = 100
+    EPISODES, SEED = 200, 10**9
 
     def __init__(self, problem: Dram) -> None:
         self._problem = problem
@@ -210,14 +211,14 @@ class BestStatic:
 
     def _search(self) -> np.ndarray:
         problem = self._problem
-        axes = [np.linspace(0.0, 1.0, 21), *[np.linspace(0.0, 1.0, 7)] * (problem.d_a - 1)]
+        axes = [np.linspace(0.0, 1.0, 21)] if problem.d_a == 1 else [np.linspace(0.0, 1.0, 9)] * 2
         grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, problem.d_a)
         return grid[int(np.argmax([self._worth(action) for action in grid]))]
 
     def _worth(self, action: np.ndarray) -> float:
         problem = self._problem
         params = {**problem.params, "c": float(problem.c[0])}
-        copy = Dram([10**9], name=problem.name, horizon=problem.horizon, **params)
+        copy = Dram([self.SEED], name=problem.name, horizon=problem.horizon, **params)
         total = 0.0
         for _ in range(self.EPISODES):
             copy.begin_episode()

@@ -13,8 +13,8 @@ from adamb.budgets.errors import InputError
 from adamb.host_sim.dram_channel import REQUEST, Timing, as_requests, ffi, lib
 from adamb.host_sim.traces import byte_addresses, open_store
 
-#: Share of the data bus that a load of 1 asks for: what four banks just sustain when no row is ever reused.
-PEAK_LOAD = 0.25
+#: Share of the data bus that a load of 1 asks for: near what sixteen banks sustain when no row is ever reused.
+PEAK_LOAD = 0.45
 LEAST_LOAD = 0.02
 MOST_WRITES = 0.6
 ROW_BITS, BANK_BITS = 13, 4
@@ -23,8 +23,9 @@ ROW_BITS, BANK_BITS = 13, 4
 class Traffic(ABC):
     """Requests of n instances, epoch by epoch, and what a controller may see of them."""
 
-    def __init__(self, n: int, timing: Timing, requests: int) -> None:
-        self.timing, self.requests = timing, requests
+    def __init__(self, n: int, timing: Timing, params: Mapping[str, Any]) -> None:
+        self.timing, self.requests = timing, int(params["requests"])
+        self._params = params
         self._shadows = [ffi.new("dram_shadow *") for _ in range(n)]
         self._view = ffi.new("dram_view *")
         self._seen = np.zeros((n, 3))
@@ -36,6 +37,10 @@ class Traffic(ABC):
     @abstractmethod
     def next(self, i: int, noise: np.ndarray, factor: float) -> np.ndarray:
         """The next epoch, from three normal numbers and a uniform one."""
+
+    def gaps(self, locality: float, load: float, factor: float) -> tuple[float, float]:
+        """Mean cycles until a stream returns to its row, and until it asks for another, as far as is known."""
+        return self._params["g1"] * factor, self._params["g2"] * factor
 
     def seen(self, i: int) -> np.ndarray:
         """(row locality, load, write share) of the last epoch."""
@@ -62,10 +67,11 @@ class SyntheticTraffic(Traffic):
     def __init__(
         self, n: int, timing: Timing, params: Mapping[str, Any], *, varies: tuple[bool, bool]
     ) -> None:
-        super().__init__(n, timing, params["requests"])
-        if params["streams"] > timing.banks:
-            raise InputError("streams", params["streams"], f"the device has {timing.banks} banks")
-        self._params = params
+        super().__init__(n, timing, params)
+        wanted = params["streams"] or (timing.banks if varies[0] else min(4, timing.banks))
+        if wanted > timing.banks:
+            raise InputError("streams", wanted, f"the device has {timing.banks} banks")
+        self._streams_n = wanted
         self._vary_load, self._vary_writes = varies
         self._streams = [ffi.new("dram_streams *") for _ in range(n)]
         #: Locality, load and write share of each instance, each in [0,1].
@@ -75,24 +81,22 @@ class SyntheticTraffic(Traffic):
         self.latent[i] = drawn[:3]
         self._forget(i)
         seed = _seed(drawn[3])
-        gaps = self._gaps(i, factor)
-        lib.dram_streams_reset(self._streams[i], self._params["streams"], seed + 1, self.latent[i, 0], *gaps)
+        gaps = self.gaps(*self.latent[i, :2], factor)
+        lib.dram_streams_reset(self._streams[i], self._streams_n, seed + 1, self.latent[i, 0], *gaps)
         return self._epoch(i, seed, gaps)
 
     def next(self, i: int, noise: np.ndarray, factor: float) -> np.ndarray:
         self.latent[i] = np.clip(self.latent[i] + self._params["walk"] * noise[:3], 0.0, 1.0)
-        return self._epoch(i, _seed(noise[3]), self._gaps(i, factor))
+        return self._epoch(i, _seed(noise[3]), self.gaps(*self.latent[i, :2], factor))
 
-    def _gaps(self, i: int, factor: float) -> tuple[float, float]:
-        """Mean gaps of a stream; a given load fixes their average, g2/g1 their ratio."""
-        stay, move = self._params["g1"] * factor, self._params["g2"] * factor
-        if not self._vary_load:
-            return stay, move
-        locality, load = self.latent[i, :2]
-        busy = LEAST_LOAD + (PEAK_LOAD - LEAST_LOAD) * load
-        wanted = self._params["streams"] * self.timing.burst / busy - 1.0
-        stretch = max(wanted, 1.0) / (locality * stay + (1.0 - locality) * move) * factor
-        return stay * stretch, move * stretch
+    def gaps(self, locality: float, load: float, factor: float) -> tuple[float, float]:
+        """A given load fixes the average gap, g2/g1 the ratio."""
+        stay, move = self._params["g1"], self._params["g2"]
+        if self._vary_load:
+            busy = LEAST_LOAD + (PEAK_LOAD - LEAST_LOAD) * load
+            wanted = max(self._streams_n * self.timing.burst / busy - 1.0, 1.0)
+            factor *= wanted / (locality * stay + (1.0 - locality) * move)
+        return stay * factor, move * factor
 
     def _epoch(self, i: int, seed: int, gaps: tuple[float, float]) -> np.ndarray:
         requests = np.empty(self.requests, dtype=REQUEST)
@@ -118,8 +122,7 @@ class TraceTraffic(Traffic):
     """Consecutive requests of a file; where an episode starts is drawn from the seed."""
 
     def __init__(self, n: int, timing: Timing, params: Mapping[str, Any], *, epochs: int) -> None:
-        super().__init__(n, timing, params["requests"])
-        self._params = params
+        super().__init__(n, timing, params)
         self._store = open_store(Path(params["trace"]))
         needed = epochs * self.requests
         if len(self._store) < needed:
