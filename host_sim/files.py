@@ -20,7 +20,10 @@ def write_atomic(path: Path, content: bytes) -> None:
     if os.path.exists(path) and not os.path.isfile(path):
         path.write_bytes(content)
         return
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)

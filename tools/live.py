@@ -138,7 +138,7 @@ def panel(progress: Progress, title: str, elapsed: float, *, stopping: bool = Fa
     rows.add_column(no_wrap=True)
     rows.add_row(
         "episodes",
-        ProgressBar(total=progress.episodes, completed=progress.done, width=32),
+        ProgressBar(total=progress.episodes, completed=progress.done, width=32, complete_style="cyan"),
         f"{progress.done:,} of {progress.episodes:,}, {clock(eta(progress, elapsed))} left",
     )
     used, budget = int(progress.agent.bytes_used().max()), progress.agent.budget_bytes

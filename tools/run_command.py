@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -248,8 +249,10 @@ def _simulate(request: Request, errors: Any) -> RunResult:
     )
     if request.agent == "adamb" and "core" not in request.options and default_core() != "c":
         print("adamb: note: no C core is built here; the float64 reference runs instead", file=sys.stderr)
-    agent = make_agent(request.agent, problem, budget_bytes=request.budget_bytes, **request.options)
-    problem.optimal()
+    waiting = nullcontext() if request.quiet else errors.status("preparing the agent and the exact optimum")
+    with waiting:
+        agent = make_agent(request.agent, problem, budget_bytes=request.budget_bytes, **request.options)
+        problem.optimal()
     title = summary.run_title(request.problem, request.agent, agent.core, request.budget_bytes)
     with live.stop_on_interrupt() as stop, live.watch(errors, title, stop, quiet=request.quiet) as watcher:
         return simulate(problem, agent, episodes=request.episodes, progress=watcher)

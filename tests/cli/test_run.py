@@ -147,6 +147,12 @@ def test_a_folder_that_cannot_be_made_costs_the_files_but_not_the_results(capsys
     assert "could not be saved" in one_line(error) and "Not a directory" in error
 
 
+def test_a_json_file_in_a_folder_that_is_not_there_is_named(capsys, tmp_path):
+    code, out, error = adamb(capsys, "run", PROBLEM, *QUICK, "--json", tmp_path / "none" / "result.json")
+    assert code == 2 and "reward per episode" in out
+    assert f"{tmp_path / 'none' / 'result.json'}: No such file or directory" in one_line(error)
+
+
 @contextmanager
 def not_as_root():
     """Root may write anywhere, so a refusal can only be seen by somebody else."""
