@@ -1,0 +1,122 @@
+/* What adapts by itself: the exploration bonus, sharing of steps, restart after a change. */
+#include "adamb_internal.h"
+
+/* c/sqrt(N) for N in quarter samples. */
+uint32_t adamb_adapt_bonus(const adamb_call *c, uint32_t weight)
+{
+    const uint16_t *w = c->w;
+    uint32_t factor = w[ADAMB_H_BONUS];
+    if (weight == 0) {
+        return ADAMB_VALUE_MAX;
+    }
+    if (has_flag(w, ADAMB_FLAG_AUTO_BONUS)) {
+        factor = ((0x10000u - w[ADAMB_H_MEAN_REWARD]) << c->fraction) >> 17; /* 0.5 (1 - mean reward) */
+    }
+    return adamb_number_bonus(factor, weight);
+}
+
+static uint16_t distance(uint16_t a, uint16_t b)
+{
+    return (uint16_t)(a > b ? a - b : b - a);
+}
+
+/* Compare the sample with the last one in the same small cell: does the step number matter?
+ * An entry is {cell and step + 1, reward and next state}. */
+static void compare(adamb_call *c, uint16_t cell, uint16_t outcome)
+{
+    uint16_t *w = c->w;
+    uint16_t *entry = w + at(w[ADAMB_H_TABLE]) + 2u * ((cell ^ cell >> 5) & 31u);
+    uint16_t last = entry[0], before = entry[1];
+    entry[0] = (uint16_t)(cell << 5 | (c->h + 1));
+    entry[1] = outcome;
+    if (last == 0 || last >> 5 != cell) {
+        return;
+    }
+    uint32_t sum = last == entry[0] ? ADAMB_H_SAME_N : ADAMB_H_OTHER_N;
+    if (w[sum] == 255) {
+        w[sum] >>= 1;
+        w[sum + 1] >>= 1;
+        w[sum + 2] >>= 1;
+    }
+    w[sum]++;
+    w[sum + 1] = (uint16_t)(w[sum + 1] + distance(before >> 8, outcome >> 8));
+    w[sum + 2] = (uint16_t)(w[sum + 2] + distance(before & 255, outcome & 255));
+    if (sum == ADAMB_H_OTHER_N) {
+        w[ADAMB_H_OTHER_TOTAL]++;
+    }
+}
+
+/* The step's share of what adapts: mean reward, return, and the sharing test while it runs. */
+void adamb_adapt_step(adamb_call *c, uint16_t state_code, uint16_t action_code, uint16_t reward, const uint16_t *next)
+{
+    uint16_t *w = c->w;
+    uint16_t mean = w[ADAMB_H_MEAN_REWARD];
+    w[ADAMB_H_MEAN_REWARD] = (uint16_t)(reward > mean ? mean + ((reward - mean) >> 8) : mean - ((mean - reward) >> 8));
+    w[ADAMB_H_RETURN_SUM] = (uint16_t)(w[ADAMB_H_RETURN_SUM] + (reward >> (16 - c->fraction)));
+    if (w[ADAMB_H_SHARE] == ADAMB_SHARE_TESTING) {
+        uint32_t sum = 0;
+        for (uint8_t i = 0; i < c->d_s; i++) {
+            sum += next[i];
+        }
+        sum = c->d_s == 1 ? sum >> 8 : c->d_s == 2 ? sum >> 9 : sum / 3u >> 8;
+        compare(c, (uint16_t)(state_code >> 11 << 5 | action_code >> 11), (uint16_t)((reward & 0xFF00u) | sum));
+    }
+}
+
+/* Mean over different steps clearly above the mean over the same step: 3 * same + 0.04. */
+static int differs(const uint16_t *w, uint32_t word)
+{
+    uint32_t same_n = w[ADAMB_H_SAME_N], other_n = w[ADAMB_H_OTHER_N];
+    return (uint32_t)w[ADAMB_H_OTHER_N + word] * same_n >
+           (3u * (uint32_t)w[ADAMB_H_SAME_N + word] + ADAMB_SHARE_MARGIN * same_n) * other_n;
+}
+
+/* Ends the sharing test when it has seen enough. Returns 1 when steps turned out to differ. */
+static int judge_sharing(uint16_t *w)
+{
+    if (w[ADAMB_H_SAME_N] >= 8 && w[ADAMB_H_OTHER_N] >= ADAMB_SHARE_PAIRS_MIN &&
+        (differs(w, 1) || differs(w, 2))) {
+        w[ADAMB_H_SHARE] = ADAMB_SHARE_OFF;
+        return 1;
+    }
+    if (w[ADAMB_H_OTHER_TOTAL] >= ADAMB_SHARE_PAIRS_MAX) {
+
+        w[ADAMB_H_SHARE] = ADAMB_SHARE_ON;
+        for (uint16_t i = 0; i < ADAMB_SHARE_TABLE_UNITS; i++) {
+            adamb_pool_free(w, (uint16_t)(w[ADAMB_H_TABLE] + i));
+        }
+        w[ADAMB_H_TABLE] = 0;
+    }
+    return 0;
+}
+
+/* Cumulative sum of how far returns fall below their mean. Returns 1 on an alarm. */
+static int judge_return(uint16_t *w, uint8_t fraction)
+{
+    uint16_t value = w[ADAMB_H_RETURN_SUM], mean = w[ADAMB_H_RETURN_MEAN], dev = w[ADAMB_H_RETURN_DEV];
+    count_up(w, ADAMB_H_SINCE);
+    uint32_t window = w[ADAMB_H_SINCE] < 32 ? w[ADAMB_H_SINCE] : 32;
+    int32_t drop = w[ADAMB_H_DROP] + mean - value - (dev >> 1);
+    drop = drop < 0 ? 0 : drop > 0xFFFF ? 0xFFFF : drop;
+    int alarm = w[ADAMB_H_SINCE] > ADAMB_DETECT_WARMUP && drop > 15 * dev + (1 << fraction >> 1);
+    w[ADAMB_H_DROP] = (uint16_t)drop;
+    w[ADAMB_H_RETURN_DEV] = (uint16_t)adamb_number_blend(dev, distance(value, mean), 1, window);
+    w[ADAMB_H_RETURN_MEAN] = (uint16_t)adamb_number_blend(mean, value, 1, window);
+    return alarm;
+}
+
+void adamb_adapt_episode(uint16_t *w)
+{
+    uint8_t fraction = (uint8_t)(w[ADAMB_H_SCALE] & 0xFF);
+    int alarm = judge_return(w, fraction) && has_flag(w, ADAMB_FLAG_DETECT);
+    w[ADAMB_H_RETURN_SUM] = 0;
+    if (++w[ADAMB_H_EPISODES] == 0) {
+        count_up(w, ADAMB_H_EPISODES_HIGH);
+    }
+    if (alarm) {
+        count_up(w, ADAMB_H_RESTARTS);
+    }
+    if ((w[ADAMB_H_SHARE] == ADAMB_SHARE_TESTING && judge_sharing(w)) || alarm) {
+        adamb_core_restart(w);
+    }
+}

@@ -1,0 +1,204 @@
+/* Next-state counts of a record over the cells of its level.
+ *
+ * An entry is one word: tag, cell, count; the cell takes d_s*level bits, the count the rest of 15, so the counts
+ * of a record sum to less than 2^15 whatever happens. One entry lives in the record itself; more go to a unit of
+ * four. Tracking stops there: a fifth cell counts for the nearest of the four, which bounds memory and time and
+ * costs almost nothing. The paper's mode keeps every cell in a chain of units {next, entry, entry, entry}.
+ * Level 0 has a single cell and stores nothing. */
+#include "adamb_internal.h"
+
+static uint8_t count_bits(const adamb_call *c, uint8_t level)
+{
+    return (uint8_t)(15 - c->d_s * level);
+}
+
+/* The unit after this one in a chain; in a unit of four entries the first word is an entry. */
+static uint16_t next_unit(const uint16_t *w, uint16_t unit)
+{
+    uint16_t first = w[at(unit)];
+    return is_value(first) ? 0 : first;
+}
+
+/* Halve every entry of the record (an entry that reaches zero is dropped). */
+static void halve(const adamb_call *c, uint16_t rec, uint8_t bits)
+{
+    uint16_t *w = c->w;
+    uint16_t low = (uint16_t)((1u << bits) - 1u);
+    uint32_t head = at(rec) + ADAMB_R_COUNTS;
+    count_up(w, ADAMB_H_SATURATIONS);
+    if (is_value(w[head])) {
+        w[head] = (uint16_t)((w[head] & ~low) | ((w[head] & low) >> 1));
+        return;
+    }
+    for (uint16_t unit = w[head], next; unit != 0; unit = next) {
+        next = next_unit(w, unit);
+        for (uint32_t i = at(unit); i < at(unit) + 4; i++) {
+            uint16_t half = (uint16_t)((w[i] & low) >> 1);
+            if (is_value(w[i])) {
+                w[i] = (uint16_t)(half == 0 ? 0 : (w[i] & ~low) | half);
+            }
+        }
+    }
+}
+
+/* Word index for a cell that has no entry yet: a free word, else one in a new unit, else that of `near`. */
+static uint32_t place(const adamb_call *c, uint32_t head, uint32_t empty, uint32_t near)
+{
+    uint16_t *w = c->w;
+    if (empty != 0) {
+        return empty;
+    }
+    if (!is_value(w[head]) && !has_flag(w, ADAMB_FLAG_PAPER)) {
+        return near;
+    }
+    uint16_t unit = adamb_pool_alloc(w);
+    if (unit == 0) {
+        return near;
+    }
+    if (is_value(w[head])) {
+        w[at(unit) + 1] = w[head];
+    } else {
+        w[at(unit)] = w[head];
+    }
+    w[head] = unit;
+    return at(unit) + 2;
+}
+
+/* Word index of the entry for `cell`, or for the nearest cell when it cannot have one of its own. */
+static uint32_t find(const adamb_call *c, uint16_t rec, uint8_t bits, uint16_t cell)
+{
+    uint16_t *w = c->w;
+    uint32_t head = at(rec) + ADAMB_R_COUNTS, first = has_flag(w, ADAMB_FLAG_PAPER) ? 1u : 0u;
+    uint32_t empty = 0, near = head;
+    uint16_t nearest = 0xFFFF;
+    uint16_t entry = (uint16_t)(ADAMB_TAG | (cell << bits));
+    if (w[head] == 0 || (w[head] >> bits) == (entry >> bits)) {
+        w[head] |= entry;
+        return head;
+    }
+    for (uint16_t unit = is_value(w[head]) ? 0 : w[head]; unit != 0; unit = next_unit(w, unit)) {
+        for (uint32_t i = at(unit) + first; i < at(unit) + 4; i++) {
+            ADAMB_WORK();
+            if (w[i] == 0) {
+                empty = i;
+                continue;
+            }
+            uint16_t other = (uint16_t)((w[i] & ADAMB_VALUE_MASK) >> bits);
+            uint16_t distance = (uint16_t)(other > cell ? other - cell : cell - other);
+            if (distance == 0) {
+                return i;
+            }
+            if (distance < nearest) {
+                nearest = distance;
+                near = i;
+            }
+        }
+    }
+    uint32_t i = place(c, head, empty, near);
+    if (w[i] == 0) {
+        w[i] = entry;
+    }
+    return i;
+}
+
+void adamb_counts_add(const adamb_call *c, uint16_t rec, uint8_t level, uint16_t cell, uint16_t n)
+{
+    if (level == 0) {
+        return;
+    }
+    uint8_t bits = count_bits(c, level);
+    uint16_t most = (uint16_t)((1u << bits) - 1u);
+    uint32_t i = find(c, rec, bits, cell);
+    uint16_t entry = (uint16_t)(c->w[i] & ~most);
+    while ((c->w[i] & most) + n > most) {
+        halve(c, rec, bits);
+        c->w[i] |= entry; /* its own count may have reached zero, but it is about to grow */
+        n = (uint16_t)((n + 1) >> 1);
+    }
+    c->w[i] = (uint16_t)(c->w[i] + n);
+}
+
+/* Add the counts of a record at level+1 to one at `level`, each in the cell that contains it. */
+void adamb_counts_fold(const adamb_call *c, uint16_t from, uint16_t to, uint8_t level)
+{
+    const uint16_t *w = c->w;
+    uint8_t bits = count_bits(c, (uint8_t)(level + 1));
+    uint16_t low = (uint16_t)((1u << bits) - 1u);
+    uint16_t head = w[at(from) + ADAMB_R_COUNTS];
+    if (is_value(head)) {
+        adamb_counts_add(c, to, level, (uint16_t)((head & ADAMB_VALUE_MASK) >> bits >> c->d_s), head & low);
+        return;
+    }
+    for (uint16_t unit = head; unit != 0; unit = next_unit(w, unit)) {
+        for (uint32_t i = at(unit); i < at(unit) + 4; i++) {
+            ADAMB_WORK();
+            if (is_value(w[i])) {
+                adamb_counts_add(c, to, level, (uint16_t)((w[i] & ADAMB_VALUE_MASK) >> bits >> c->d_s), w[i] & low);
+            }
+        }
+    }
+}
+
+static uint32_t entry_value(const adamb_call *c, uint16_t entry, uint8_t bits)
+{
+    uint16_t code = (uint16_t)((entry & ADAMB_VALUE_MASK) >> bits << (bits + 1));
+    return adamb_value_at(c->w, c->step + ADAMB_S_WORDS, code, (uint8_t)(15 - bits));
+}
+
+/* Mean over a chain of any length. */
+static uint32_t expect_chain(const adamb_call *c, uint16_t unit, uint8_t bits, uint16_t low)
+{
+    const uint16_t *w = c->w;
+    uint32_t sum = 0, total = 0;
+    for (; unit != 0; unit = next_unit(w, unit)) {
+        for (uint32_t i = at(unit); i < at(unit) + 4; i++) {
+            if (is_value(w[i])) {
+                total += w[i] & low;
+                sum += (w[i] & low) * entry_value(c, w[i], bits);
+            }
+        }
+    }
+    return total == 0 ? 0 : adamb_number_divide(sum, total);
+}
+
+/* Expected value of the next state under the record's own counts; nothing follows the last step. */
+uint32_t adamb_counts_expect(const adamb_call *c, uint16_t rec, uint8_t level)
+{
+    uint8_t bits = count_bits(c, level);
+    uint16_t head = c->w[at(rec) + ADAMB_R_COUNTS], low = (uint16_t)((1u << bits) - 1u);
+    if (c->h + 1 >= c->horizon) {
+        return 0;
+    }
+    if (level == 0 || is_value(head)) {
+        return entry_value(c, head, bits);
+    }
+    if (has_flag(c->w, ADAMB_FLAG_PAPER)) {
+        return expect_chain(c, head, bits, low);
+    }
+    const uint16_t *entry = c->w + at(head);
+    uint32_t total = (uint32_t)(entry[0] & low) + (entry[1] & low) + (entry[2] & low) + (entry[3] & low);
+    if (total == 0) {
+        return 0;
+    }
+    int shift = adamb_number_shift(total);
+    uint32_t sum = 0;
+    total = 0;
+    for (uint8_t i = 0; i < 4; i++) {
+        uint32_t n = shifted(entry[i] & low, shift);
+        if (n != 0) {
+            total += n;
+            sum += n * entry_value(c, entry[i], bits);
+        }
+    }
+    return adamb_number_mean(sum, total);
+}
+
+/* Return the units of a record's counts to the pool. */
+void adamb_counts_free(const adamb_call *c, uint16_t rec)
+{
+    uint16_t head = c->w[at(rec) + ADAMB_R_COUNTS];
+    for (uint16_t unit = is_value(head) ? 0 : head, next; unit != 0; unit = next) {
+        next = next_unit(c->w, unit);
+        adamb_pool_free(c->w, unit);
+    }
+}

@@ -1,0 +1,84 @@
+/* Integer arithmetic shared by the parts; ranges are derived in SPEC.md. */
+#include "adamb_internal.h"
+
+uint16_t adamb_number_random(uint16_t *w)
+{
+    uint16_t x = w[ADAMB_H_RNG];
+    x = (uint16_t)(x ^ (x << 7));
+    x = (uint16_t)(x ^ (x >> 9));
+    x = (uint16_t)(x ^ (x << 8));
+    w[ADAMB_H_RNG] = x;
+    return x;
+}
+
+static const uint16_t reciprocal[] = ADAMB_RECIPROCAL;
+static const uint16_t inverse_root[] = ADAMB_INVERSE_ROOT;
+
+/* How far left (or, below zero, right) weights with this total must go for a total of 128 to 255. */
+int adamb_number_shift(uint32_t total)
+{
+    int shift = 0;
+    for (; total < 128; total <<= 1) {
+        shift++;
+    }
+    for (; total > 255; total >>= 1) {
+        shift--;
+    }
+    return shift;
+}
+
+/* sum / total for a mean of 15-bit values whose weights sum to 124..255 (up to four may each lose one by a shift). */
+uint32_t adamb_number_mean(uint32_t sum, uint32_t total)
+{
+    return (sum >> 8) * reciprocal[total - 124] >> 14;
+}
+
+/* factor / sqrt(weight / 4), to within 2 %: the weight is cut to its first bits. */
+uint32_t adamb_number_bonus(uint32_t factor, uint32_t weight)
+{
+    uint32_t shift = 15;
+    for (; weight < 16; weight <<= 2) {
+        shift--;
+    }
+    for (; weight > 63; weight >>= 2) {
+        shift++;
+    }
+    return factor * inverse_root[weight - 16] >> shift;
+}
+
+/* Quotient for by < 2^16 and a result < 2^16: half the work of a library division on a core that has none. */
+uint32_t adamb_number_divide(uint32_t number, uint32_t by)
+{
+#ifdef ADAMB_HAS_DIVIDE
+    return number / by;
+#else
+    uint32_t quotient = 0, bit = 1;
+    while (by <= number >> 1) {
+        by <<= 1;
+        bit <<= 1;
+    }
+    for (; bit != 0; bit >>= 1, by >>= 1) {
+        if (number >= by) {
+            number -= by;
+            quotient |= bit;
+        }
+    }
+    return quotient;
+#endif
+}
+
+/* The point `part/whole` of the way from one value to another; the step is cut towards `from`. */
+uint32_t adamb_number_blend(uint32_t from, uint32_t to, uint32_t part, uint32_t whole)
+{
+    if (to >= from) {
+        return from + adamb_number_divide((to - from) * part, whole);
+    }
+    return from - adamb_number_divide((from - to) * part, whole);
+}
+
+/* The most that can still be earned from step h on. */
+uint16_t adamb_number_initial(const adamb_call *c, uint8_t h)
+{
+    uint32_t value = (uint32_t)(c->horizon - h) << c->fraction;
+    return value > ADAMB_VALUE_MAX ? ADAMB_VALUE_MAX : (uint16_t)value;
+}

@@ -1,0 +1,127 @@
+/* Getting units back when the pool runs low: one bounded walk a step, clock-style.
+ *
+ * Every record on the path of a sample gets full credit; every walk takes one credit from the records it passes.
+ * A leaf without credit is folded into its parent and leaves its Q behind in its slot; a block whose balls are
+ * all unvisited is removed. What was not used for long goes, in pieces of bounded size. */
+#include "adamb_internal.h"
+
+/* Fold a leaf (at level+1) into its parent; the slot keeps its Q. */
+static void fold(const adamb_call *c, uint32_t slot, uint16_t parent, uint8_t level)
+{
+    uint16_t *w = c->w;
+    uint16_t rec = w[slot];
+    uint32_t n = own_n(w, rec), parent_n = own_n(w, parent);
+    uint16_t *mean = w + at(parent) + ADAMB_R_REWARD;
+    if (n != 0) {
+        *mean = (uint16_t)adamb_number_blend(*mean, w[at(rec) + ADAMB_R_REWARD], n, n + parent_n);
+    }
+    n = n + parent_n > ADAMB_N_MAX ? ADAMB_N_MAX : n + parent_n;
+    w[at(parent) + ADAMB_R_N] = (uint16_t)((w[at(parent) + ADAMB_R_N] & ~(uint32_t)ADAMB_N_MAX) | n);
+    uint16_t q = adamb_tree_q(c, w[at(rec)], rec, (uint8_t)(level + 1));
+    adamb_counts_fold(c, rec, parent, level);
+    w[slot] = adamb_tree_surplus(c, q, parent, level);
+    adamb_tree_free(c, rec);
+}
+
+/* A linked slot of the block, starting anywhere, rather one without credit; `slots` when all are values. */
+static uint32_t pick(const adamb_call *c, uint16_t block, uint32_t slots, int records)
+{
+    uint16_t *w = c->w;
+    uint32_t start = adamb_number_random(w) & (slots - 1u), found = slots;
+    for (uint32_t k = 0; k < slots; k++) {
+        uint32_t i = (start + k) & (slots - 1u);
+        uint16_t word = w[at(block) + i];
+        if (is_value(word)) {
+            continue;
+        }
+        if (!records || (w[at(word) + ADAMB_R_N] >> ADAMB_CREDIT_SHIFT) == 0) {
+            return i;
+        }
+        if (found == slots) {
+            found = i;
+        }
+    }
+    return found;
+}
+
+/* The word that stands for all balls of a block of unvisited ones: the best of them. */
+static uint16_t best_slot(const adamb_call *c, uint16_t block, uint32_t slots)
+{
+    const uint16_t *w = c->w;
+    uint16_t best = w[at(block)];
+    for (uint32_t i = 1; i < slots; i++) {
+        best = w[at(block) + i] > best ? w[at(block) + i] : best;
+    }
+    return best;
+}
+
+/* One walk through the tree of c->h: folds one leaf or removes one block, or only takes credit. */
+static void reclaim_tree(adamb_call *c)
+{
+    uint16_t *w = c->w;
+    uint32_t slot = adamb_tree_root(c);
+    uint16_t parent = 0;
+    uint8_t level = 0;
+    if (is_value(w[slot])) {
+        return;
+    }
+    for (;;) {
+        uint16_t rec = w[slot];
+        uint16_t *n = w + at(rec) + ADAMB_R_N;
+        int spent = (*n >> ADAMB_CREDIT_SHIFT) == 0;
+        ADAMB_WORK();
+        if (!spent) {
+            *n = (uint16_t)(*n - (1u << ADAMB_CREDIT_SHIFT));
+        }
+        uint16_t block = adamb_tree_children(c, rec);
+        if (block == 0) {
+            if (spent && parent != 0) {
+                fold(c, slot, parent, (uint8_t)(level - 1));
+                count_up(w, ADAMB_H_RECLAIMS);
+            }
+            return;
+        }
+        for (uint8_t chunk = 0; chunk < c->chunks; chunk++) {
+            uint32_t slots = 1u << (adamb_code_state_bits(c, chunk) + adamb_code_action_bits(c, chunk));
+            if (chunk != 0) {
+                block = w[slot];
+            }
+            uint32_t i = pick(c, block, slots, chunk + 1 == c->chunks);
+            if (i == slots) {
+                if (!spent) {
+                    return;
+                }
+                uint16_t best = best_slot(c, block, slots);
+                if (chunk == 0) {
+                    adamb_tree_unsplit(c, rec, level, best);
+                } else {
+                    adamb_pool_free(w, block);
+                    w[slot] = best;
+                }
+                count_up(w, ADAMB_H_RECLAIMS);
+                return;
+            }
+            slot = at(block) + i;
+        }
+        parent = rec;
+        level++;
+    }
+}
+
+void adamb_reclaim_step(adamb_call *c)
+{
+    uint16_t *w = c->w;
+    adamb_call other;
+    if (has_flag(w, ADAMB_FLAG_FREEZE) || adamb_pool_room(w) >= 4u + (uint16_t)(w[ADAMB_H_UNITS] >> 5)) {
+        return;
+    }
+    uint16_t random = adamb_number_random(w);
+    adamb_core_decode(&other, w, (uint8_t)((uint32_t)random * c->horizon >> 16));
+    if ((random & 3u) == 0) {
+        if (adamb_value_reclaim(&other)) {
+            count_up(w, ADAMB_H_RECLAIMS);
+        }
+    } else {
+        reclaim_tree(&other);
+    }
+}

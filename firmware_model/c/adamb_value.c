@@ -1,0 +1,129 @@
+/* V of one step: a binary tree over the bits of the state code.
+ *
+ * A node is {slot 0, slot 1, aux 0, aux 1}. A slot is either a value (then aux is the best action code of that
+ * cell) or a link (then aux is the mean of everything below), so `act` and an expectation are one descent. */
+#include "adamb_internal.h"
+
+uint16_t adamb_value_at(const uint16_t *w, uint32_t step, uint16_t code, uint8_t bits)
+{
+    uint32_t i = step + ADAMB_S_V_SLOT;
+    uint32_t rest = code;
+    for (; bits != 0 && !is_value(w[i]); bits--) {
+        ADAMB_WORK();
+        i = at(w[i]) + ((rest >> 15) & 1u);
+        rest <<= 1;
+    }
+    return is_value(w[i]) ? w[i] & ADAMB_VALUE_MASK : w[i + 2];
+}
+
+static uint32_t slot_value(const uint16_t *w, uint32_t i)
+{
+    return is_value(w[i]) ? (uint32_t)(w[i] & ADAMB_VALUE_MASK) : w[i + 2];
+}
+
+/* Refresh the means above a changed cell, nearest first. */
+static void refresh_means(uint16_t *w, const uint32_t *path, uint8_t depth)
+{
+    while (depth != 0) {
+        depth--;
+        uint32_t node = at(w[path[depth]]);
+        w[path[depth] + 2] = (uint16_t)((slot_value(w, node) + slot_value(w, node + 1) + 1u) >> 1);
+    }
+}
+
+/* Store the result of the last scan in the cell of `code`, refining the tree to the scan's level where there is
+ * room. Returns the depth of the cell in bits. */
+uint8_t adamb_value_set(const adamb_call *c, uint16_t code)
+{
+    uint16_t *w = c->w;
+    uint32_t path[ADAMB_PATH_MAX];
+    uint8_t depth = 0;
+    uint8_t bits = (uint8_t)(c->d_s * c->best_level);
+    uint32_t i = c->step + ADAMB_S_V_SLOT;
+    uint16_t q = c->best_q;
+    for (;;) {
+        if (is_value(w[i])) {
+            uint16_t unit = depth < bits ? adamb_pool_alloc(w) : 0;
+            if (unit == 0) {
+                break;
+            }
+            uint32_t p = at(unit);
+            w[p] = w[p + 1] = w[i];
+            w[p + 2] = w[p + 3] = w[i + 2];
+            w[i] = unit;
+        }
+        ADAMB_WORK();
+        path[depth] = i;
+        i = at(w[i]) + ((uint32_t)(code >> (15 - depth)) & 1u);
+        depth++;
+    }
+    if (has_flag(w, ADAMB_FLAG_PAPER)) {
+        q = min16(q, w[i] & ADAMB_VALUE_MASK);
+    }
+    w[i] = (uint16_t)(ADAMB_TAG | q);
+    w[i + 2] = c->best_action;
+    refresh_means(w, path, depth);
+    return depth;
+}
+
+/* Is the cell of `code` up to date although the Q of its best action is now `q`? Small moves are not worth a scan;
+ * the value is left alone, so that small moves add up. */
+int adamb_value_holds(const adamb_call *c, uint16_t code, uint16_t action, uint16_t q)
+{
+    const uint16_t *w = c->w;
+    uint32_t i = c->step + ADAMB_S_V_SLOT, rest = code;
+    uint8_t depth = 0;
+    for (; !is_value(w[i]); depth++) {
+        i = at(w[i]) + ((rest >> 15) & 1u);
+        rest <<= 1;
+    }
+    int32_t moved = q - (w[i] & ADAMB_VALUE_MASK);
+    return w[i + 2] == action && depth >= c->d_s * c->level && moved < ADAMB_SCAN_TOLERANCE &&
+           moved > -ADAMB_SCAN_TOLERANCE;
+}
+
+/* Walk to a random node of step c->h whose two slots are values and join them when no ball needs both.
+ * Returns 1 when a unit came back. */
+int adamb_value_reclaim(adamb_call *c)
+{
+    uint16_t *w = c->w;
+    uint32_t path[ADAMB_PATH_MAX];
+    uint16_t random = adamb_number_random(w);
+    uint16_t code = 0;
+    uint8_t depth = 0;
+    uint32_t i = c->step + ADAMB_S_V_SLOT;
+    if (is_value(w[i])) {
+        return 0;
+    }
+    for (;;) {
+        uint32_t node = at(w[i]);
+        uint32_t side = (uint32_t)(random >> depth) & 1u;
+        path[depth] = i;
+        if (is_value(w[node + side])) {
+            side ^= 1u;
+        }
+        if (is_value(w[node + side])) {
+            break;
+        }
+        ADAMB_WORK();
+        code = (uint16_t)(code | (side << (15 - depth)));
+        depth++;
+        i = node + side;
+    }
+    adamb_tree_scan(c, code);
+    uint8_t level = c->best_level;
+    uint16_t q = c->best_q, action = c->best_action;
+    adamb_tree_scan(c, (uint16_t)(code | (1u << (15 - depth))));
+    if (c->d_s * level > depth || c->d_s * c->best_level > depth) {
+        return 0;
+    }
+    uint16_t mean = (uint16_t)(((uint32_t)q + c->best_q + 1u) >> 1);
+    if (has_flag(w, ADAMB_FLAG_PAPER)) {
+        mean = min16(mean, w[i + 2]);
+    }
+    adamb_pool_free(w, w[i]);
+    w[i] = (uint16_t)(ADAMB_TAG | mean);
+    w[i + 2] = q >= c->best_q ? action : c->best_action;
+    refresh_means(w, path, depth);
+    return 1;
+}
