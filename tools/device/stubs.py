@@ -1,8 +1,8 @@
 """Check device Python against what a board's MicroPython really offers.
 
-The published stubs (PyPI micropython-<port>-stubs) replace the whole standard library for the type checker, so
-they must live in a folder of their own. They still offer a few things of CPython that boards lack; those are
-taken out here: array methods beyond append and extend, int.bit_length and its kin.
+The published stubs (PyPI micropython-<port>-stubs) replace the whole standard library for the type checker,
+so they must live in a folder of their own. They still offer a few things of CPython that boards lack; those
+are taken out here: array methods beyond append and extend, int.bit_length and its kin.
 """
 
 from __future__ import annotations
