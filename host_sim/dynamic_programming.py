@@ -21,6 +21,9 @@ from scipy.special import ndtr
 #: Part of every cache name: raise it when a solver changes its answers.
 SOLVER_VERSION = 1
 CACHE_LIMIT_BYTES = 200 * 2**20
+RECENT_LIMIT = 4
+
+_recent: dict[Path, dict[str, np.ndarray]] = {}
 
 
 # ---- expectations ---------------------------------------------------------------------------------------
@@ -142,15 +145,23 @@ def solution_key(*parts: object) -> str:
 
 
 def cached(key: str, compute: Callable[[], dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
-    """The arrays stored under `key`, computed and stored when they are not there (or not readable)."""
+    """The arrays stored under `key`, computed and stored when they are not there (or not readable).
+
+    The last few stay in memory as well: a drifting problem asks for its table at every episode.
+    """
     path = cache_folder() / f"optimum-{key}.npz"
+    if path in _recent:
+        return _recent[path]
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            return {name: stored[name] for name in stored.files}
+            arrays = {name: stored[name] for name in stored.files}
     except (OSError, ValueError, zipfile.BadZipFile, KeyError, EOFError):
         arrays = compute()
         _store(path, arrays)
-        return arrays
+    _recent[path] = arrays
+    while len(_recent) > RECENT_LIMIT:
+        del _recent[next(iter(_recent))]
+    return arrays
 
 
 def _store(path: Path, arrays: dict[str, np.ndarray]) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from adamb.host_sim import oil_noisy_optimum
+from adamb.host_sim import dynamic_programming, oil_noisy_optimum
 from adamb.host_sim.dynamic_programming import (
     barycentric,
     cached,
@@ -171,11 +171,30 @@ def test_a_solution_is_read_back_from_disk_and_a_damaged_file_is_solved_again(tm
 
     key = solution_key("test", 1.5, np.arange(4))
     for _ in range(3):
+        dynamic_programming._recent.clear()
         assert cached(key, compute)["values"].tolist() == [0, 1, 2]
     assert len(calls) == 1
     (file,) = tmp_path.glob("*.npz")
     file.write_bytes(file.read_bytes()[:40])
+    dynamic_programming._recent.clear()
     assert cached(key, compute)["values"].tolist() == [0, 1, 2] and len(calls) == 2
+
+
+def test_a_drifting_problem_reads_its_table_from_disk_once(tmp_path, monkeypatch):
+    problem = make_problem("ambulance-1", [0, 1], drift="walk")
+    problem.begin_episode()
+    first = problem.optimal()
+    monkeypatch.setattr(dynamic_programming, "_store", None)
+    monkeypatch.setattr(np, "load", None)
+    problem.begin_episode()
+    second = problem.optimal()
+    assert second is not first and second.values is first.values
+
+
+def test_only_a_few_solutions_stay_in_memory(tmp_path, monkeypatch):
+    for number in range(10):
+        cached(solution_key("memory", number), lambda: {"a": np.ones(1)})
+    assert len(dynamic_programming._recent) == dynamic_programming.RECENT_LIMIT
 
 
 def test_other_parameters_get_another_name_on_disk():
