@@ -227,7 +227,9 @@ static uint16_t update(adamb_call *c, uint16_t reward, uint16_t next_code)
         int fresh = c->rec == 0 || own_n(w, rec) == 0; /* still refers to the parent's next states */
         old = adamb_tree_q(c, w[word], fresh ? c->parent : rec, (uint8_t)(c->level - fresh));
         add_sample(c, rec, level, reward, next_code);
-        gather_all(c, rec, level);
+        if (c->rec != 0) {
+            gather_all(c, rec, level); /* a parent's evidence was gathered on the way down */
+        }
     } else {
         add_sample(c, rec, level, reward, next_code);
         gather_near(c);
