@@ -3,6 +3,7 @@
     problem = "oil-laplace"
     episodes = 2000
     seeds = 5
+    budget = "4KiB"
 
     [options]
     mode = "tracking"
@@ -14,7 +15,8 @@
     stack_bytes = 512
     min_reward = 2.5
 
-Every limit is optional, but one must be there. A mistake names the file, the key and what was expected.
+Every limit is optional, but one must be there. `budget` is the cap the controller runs with; left out, it is
+the limit on bytes. A mistake names the file, the key and what was expected.
 """
 
 from __future__ import annotations
@@ -61,6 +63,7 @@ class BudgetFile:
     options: dict[str, Any]
     parameters: dict[str, Any]
     limits: dict[str, float]
+    budget_bytes: int | None
 
     @property
     def needs_target(self) -> bool:
@@ -121,16 +124,20 @@ def read_budget_file(path: Path) -> BudgetFile:
         raise InputError("file", str(path), f"must be valid TOML: {error}") from None
     except OSError as error:
         raise InputError("file", str(path), f"cannot be read: {error.strerror}") from None
-    _known(path, "", content, ("problem", *NUMBERS, *TEXTS, *TABLES))
+    _known(path, "", content, ("problem", "budget", *NUMBERS, *TEXTS, *TABLES))
     problem = content.get("problem")
     if not isinstance(problem, str) or not problem.strip():
         _refuse(path, "problem", problem, "the name of a problem, such as oil-laplace")
     numbers = {key: _number(path, key, content.get(key), *limits) for key, limits in NUMBERS.items()}
     texts = {key: _text(path, key, content.get(key, default)) for key, default in TEXTS.items()}
     tables = {key: _table(path, key, content.get(key, {})) for key in TABLES}
-    return BudgetFile(
-        path, str(problem), numbers, texts, tables["options"], tables["set"], _limits(path, tables["limits"])
-    )
+    limits = _limits(path, tables["limits"])
+    budget = int(limits["bytes"]) if "bytes" in limits else None
+    if "budget" in content:
+        if not isinstance(content["budget"], str | int) or isinstance(content["budget"], bool):
+            _refuse(path, "budget", content["budget"], "a size such as 4KiB")
+        budget = parse_size(content["budget"], f"{path}: budget")
+    return BudgetFile(path, str(problem), numbers, texts, tables["options"], tables["set"], limits, budget)
 
 
 def _refuse(path: Path, key: str, value: object, expectation: str) -> None:

@@ -83,6 +83,9 @@ def test_a_budget_file_is_read_with_its_defaults(tmp_path):
     assert file.options == {"mode": "paper"}
     assert file.limits == {"bytes": 4096, "stack_bytes": 512, "min_reward": 2.5}
     assert file.needs_target
+    assert file.budget_bytes == 4096
+    other = read_budget_file(write(tmp_path, GOOD.replace("episodes = 300", 'budget = "2KiB"')))
+    assert other.budget_bytes == 2048
 
 
 def test_rows_have_the_margin_in_the_sense_of_the_limit(tmp_path):
@@ -102,6 +105,7 @@ def test_rows_have_the_margin_in_the_sense_of_the_limit(tmp_path):
         ('problem = "oil-laplace"', "problem = 3", "problem", "the name of a problem"),
         ("episodes = 300", "episodes = 0", "episodes", "whole number from 1"),
         ("episodes = 300", "episodes = 2.5", "episodes", "whole number from 1"),
+        ("episodes = 300", "budget = true", "budget", "a size such as 4KiB"),
         ("episodes = 300", "episode = 300", "episode", "did you mean episodes?"),
         ("min_reward = 2.5", "min_rewards = 2.5", "limits.min_rewards", "did you mean min_reward?"),
         ("min_reward = 2.5", "min_reward = nan", "limits.min_reward", "a number of 0 or more"),

@@ -1,0 +1,161 @@
+"""`adamb check-budget FILE`: hold a controller to the limits in a file, for a build to fail on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from adamb.budgets.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from adamb.budgets.limits import BudgetFile, Row
+
+EXAMPLE = "Example: adamb check-budget budget.toml"
+TARGET = "cortex-m0"
+#: The block of a measurement on the target when the file limits instructions but names no bytes.
+DEFAULT_BLOCK_BYTES = 4096
+
+
+def register(app: typer.Typer) -> None:
+    app.command(name="check-budget", epilog=EXAMPLE)(check_budget)
+
+
+def check_budget(
+    file: Annotated[Path, typer.Argument(help="a TOML file with [limits]")],
+    json_to: Annotated[str | None, typer.Option("--json", help="write JSON to a file, - is stdout")] = None,
+) -> None:
+    """Measure what the file limits and compare; exit code 1 when a limit is broken."""
+    from adamb.budgets.limits import judge, read_budget_file
+    from adamb.tools.cli import OK, VIOLATED
+    from adamb.tools.outputs import json_bytes, write_atomic
+
+    wanted = read_budget_file(file)
+    measured, notes = measure(wanted)
+    rows = judge(wanted, measured, notes)
+    broken = [row for row in rows if not row.ok]
+    content = {
+        "file": str(file),
+        "problem": wanted.problem,
+        "agent": wanted.texts["agent"],
+        **wanted.numbers,
+        "budget_bytes": wanted.budget_bytes,
+        "rows": [row.to_json() for row in rows],
+        "ok": not broken,
+    }
+    if json_to == "-":
+        typer.echo(json.dumps(content, indent=2, allow_nan=False))
+    else:
+        if json_to is not None:
+            write_atomic(Path(json_to), json_bytes(content))
+        from rich.console import Console
+
+        Console().print(_table(wanted, rows))
+    raise typer.Exit(VIOLATED if broken else OK)
+
+
+def measure(wanted: BudgetFile) -> tuple[dict[str, float], dict[str, str]]:
+    """Every quantity that the file limits, and how it was measured."""
+    measured: dict[str, float] = {}
+    notes: dict[str, str] = {}
+    if "bytes" in wanted.limits or "min_reward" in wanted.limits:
+        _measure_run(wanted, measured, notes)
+    if wanted.needs_target:
+        _measure_target(wanted, measured, notes)
+    return measured, notes
+
+
+def _problem(wanted: BudgetFile, seeds: range) -> Any:
+    from adamb.host_sim.registry import make_problem
+
+    return make_problem(
+        wanted.problem,
+        seeds,
+        instance=wanted.texts["instance"],
+        drift=wanted.texts["drift"],
+        continuing=False,
+        episodes=_int(wanted, "episodes"),
+        horizon=wanted.numbers["horizon"],
+        params=wanted.parameters,
+    )
+
+
+def _int(wanted: BudgetFile, name: str) -> int:
+    value = wanted.numbers[name]
+    assert value is not None, "it has a default"
+    return value
+
+
+def _measure_run(wanted: BudgetFile, measured: dict[str, float], notes: dict[str, str]) -> None:
+    """Bytes of the worst seed and mean reward of all, from one simulation."""
+    from adamb.host_sim.agents import make_agent
+    from adamb.host_sim.runner import simulate
+
+    base, count = _int(wanted, "seed_base"), _int(wanted, "seeds")
+    problem = _problem(wanted, range(base, base + count))
+    agent = make_agent(wanted.texts["agent"], problem, budget_bytes=wanted.budget_bytes, **wanted.options)
+    result = simulate(problem, agent, episodes=_int(wanted, "episodes"))
+    reward = result.reward()
+    seeds = f"seeds {base} to {base + count - 1}" if count > 1 else f"seed {base}"
+    measured["bytes"] = int(result.bytes_peak.max())
+    notes["bytes"] = f"peak of the worst of {seeds}"
+    measured["min_reward"] = reward.mean
+    notes["min_reward"] = f"per episode, {reward}, {seeds}"
+
+
+def _measure_target(wanted: BudgetFile, measured: dict[str, float], notes: dict[str, str]) -> None:
+    """The dearest act and observe and the stack, on an emulated Cortex-M0 replaying the first seed's run."""
+    from adamb.tools.device.core import HostCore
+    from adamb.tools.device.measure import measure_cortex
+    from adamb.tools.device.settings import Settings
+    from adamb.tools.device.stream import record
+
+    if wanted.texts["agent"] != "adamb":
+        raise InputError(
+            f"{wanted.path}: agent",
+            wanted.texts["agent"],
+            "only adamb runs on a target; limit bytes and min_reward",
+        )
+    seed, episodes = _int(wanted, "seed_base"), _int(wanted, "episodes")
+    problem = _problem(wanted, range(seed, seed + 1))
+    try:
+        settings = Settings(problem.d_s, problem.d_a, problem.horizon, **wanted.options)
+    except TypeError:
+        raise InputError(
+            f"{wanted.path}: options", wanted.options, "holds one that the target has not"
+        ) from None
+    config, words = settings.config(), (wanted.budget_bytes or DEFAULT_BLOCK_BYTES) // 2
+    if words < settings.required_words():
+        raise InputError(
+            f"{wanted.path}: budget", 2 * words, f"at least {2 * settings.required_words()} bytes"
+        )
+    stream = record(wanted.problem, problem, HostCore(config, words), config, words, episodes)
+    costs = measure_cortex(stream, TARGET)
+    where = f"dearest of {stream.episodes * stream.horizon} calls on {TARGET}, seed {seed}"
+    measured["act_instructions"], notes["act_instructions"] = int(costs.act.max()), where
+    measured["observe_instructions"], notes["observe_instructions"] = int(costs.observe.max()), where
+    measured["stack_bytes"] = max(costs.stack_bytes or 0, costs.stack_measured_bytes or 0)
+    notes["stack_bytes"] = f"deepest call chain of the compiled code, {TARGET}"
+
+
+def _table(wanted: BudgetFile, rows: list[Row]) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    from adamb.budgets.limits import LIMITS
+
+    title = f"{wanted.texts['agent']} on {wanted.problem}, {wanted.numbers['episodes']} episodes"
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=title, title_justify="left")
+    for heading in ("quantity", "limit", "measured", "margin", "", "how"):
+        table.add_column(heading, justify="left" if heading in ("quantity", "", "how") else "right")
+    for row in rows:
+        sense = "≥" if LIMITS[row.name] == "at least" else "≤"
+        verdict = "[green]ok[/green]" if row.ok else "[red]broken[/red]"
+        table.add_row(
+            row.name, f"{sense} {row.limit:g}", f"{row.measured:.6g}", f"{row.margin:+.6g}", verdict, row.note
+        )
+    return table
