@@ -11,7 +11,15 @@ import typer
 
 from adamb.budgets.errors import AdambError
 
-COMMANDS = ("run_command", "sweep_command", "boards_command", "plan_command", "check_budget_command")
+COMMANDS = (
+    "run_command",
+    "sweep_command",
+    "boards_command",
+    "plan_command",
+    "check_budget_command",
+    "latency_command",
+    "port_command",
+)
 """Modules of this package with `register(app)`, in the order of the help text."""
 
 OK, VIOLATED, USAGE, INTERRUPTED = 0, 1, 2, 130
