@@ -1,0 +1,52 @@
+"""Copy a port to a board through mpremote and run its self-test there.
+
+mpremote's exit status says nothing about the program it ran, so the self-test's last word is looked for.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from adamb.tools.device.extras import DeviceToolFailed, need
+
+PASS_WORD = "PASS"
+
+
+def mpremote(port: str, *arguments: str, seconds: float = 300.0) -> str:
+    """Run one mpremote command line on the board at `port`; its output, or its complaint as an error."""
+    need("mpremote", "mpremote")
+    command = [sys.executable, "-m", "mpremote", "connect", port, *arguments]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds)
+    except subprocess.TimeoutExpired as error:
+        raise DeviceToolFailed(f"mpremote at {port}", f"no answer within {seconds:.0f} s") from error
+    if done.returncode != 0:
+        raise DeviceToolFailed(f"mpremote at {port}", done.stderr or done.stdout)
+    return done.stdout
+
+
+def copy_commands(folder: Path) -> list[list[str]]:
+    """What to copy, as mpremote arguments: the library, then the self-test with its vectors."""
+    commands = [["fs", "mkdir", ":lib"], ["fs", "mkdir", ":lib/adamb"]]
+    commands += [
+        ["fs", "cp", str(path), f":lib/adamb/{path.name}"] for path in sorted((folder / "mpy").iterdir())
+    ]
+    for name in ("adamb_settings.py", "selftest.py", "vectors.bin"):
+        commands.append(["fs", "cp", str(folder / name), f":{name}"])
+    return commands
+
+
+def deploy_folder(folder: Path, port: str) -> int:
+    """Copy, then test on the board; 0 when the board prints PASS, else 1."""
+    for arguments in copy_commands(folder):
+        try:
+            mpremote(port, *arguments)
+        except DeviceToolFailed:
+            # A folder that is there already is fine; anything else shows when the file is copied into it.
+            if arguments[1] != "mkdir":
+                raise
+    output = mpremote(port, "run", str(folder / "selftest.py"))
+    print(output, end="")
+    return 0 if output.strip().endswith(PASS_WORD) else 1
