@@ -198,7 +198,7 @@ class AdaptiveTimeout:
 class BestStatic:
     """The best constant action, found on first use by playing all of a grid on a problem of another seed."""
 
-    EPISODES, SEED = 200, 10**9
+    EPISODES, SEED = 150, 10**9
 
     def __init__(self, problem: Dram) -> None:
         self._problem = problem
@@ -211,7 +211,7 @@ class BestStatic:
 
     def _search(self) -> np.ndarray:
         problem = self._problem
-        axes = [np.linspace(0.0, 1.0, 21)] if problem.d_a == 1 else [np.linspace(0.0, 1.0, 9)] * 2
+        axes = [np.linspace(0.0, 1.0, points) for points in ((21,) if problem.d_a == 1 else (9, 5))]
         grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, problem.d_a)
         return grid[int(np.argmax([self._worth(action) for action in grid]))]
 

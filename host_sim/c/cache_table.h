@@ -1,0 +1,23 @@
+/* Keys in a hash table and in order of use at once: a fixed number of nodes, chained buckets, one list. */
+#ifndef CACHE_TABLE_H
+#define CACHE_TABLE_H
+#include <stdint.h>
+
+typedef struct {
+    uint64_t *key;
+    int32_t *chain;           /* next node of the bucket; of a free node, the next free one */
+    int32_t *newer, *older;   /* neighbours in order of use, -1 at the ends */
+    int32_t *bucket;          /* first node of each bucket or -1 */
+    uint32_t mask;
+    int32_t most, used, free_node, newest, oldest;
+} cache_table;
+
+/* 1 when memory sufficed; free it in either case. */
+int cache_table_init(cache_table *table, int32_t most);
+void cache_table_free(cache_table *table);
+int32_t cache_table_find(const cache_table *table, uint64_t key); /* -1: not there */
+int32_t cache_table_add(cache_table *table, uint64_t key);        /* as the newest; needs used < most, key not there */
+void cache_table_remove(cache_table *table, int32_t node);
+void cache_table_touch(cache_table *table, int32_t node); /* make it the newest */
+
+#endif
