@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 MAX_EPISODES = 10_000_000
 POINTS = 200
 LAST = 100
-OPTIMUM_REFRESHES = 200
-"""How often V* is solved again in a run whose location walks; it moves little in between."""
 COUNTERS = ("leaves", "refused_splits", "reclaims", "saturations", "restarts")
 
 
@@ -228,7 +226,6 @@ class _Loop:
         self.recorded: list[np.ndarray] = []
         self.agent_ns = self.environment_ns = 0
         known = problem.optimal() is not None
-        self.optimum_every = max(1, episodes // OPTIMUM_REFRESHES) if problem.drift == "walk" else 1
         shape = (problem.n, episodes)
         self.progress = Progress(
             agent, episodes, returns=np.zeros(shape), optimal=np.zeros(shape) if known else None
@@ -264,10 +261,9 @@ class _Loop:
     def _record_optimum(self, k: int, states: np.ndarray) -> None:
         if self.progress.optimal is None:
             return
-        if k % self.optimum_every == 0 or self.problem.drift != "walk":
-            self.optimum = self.problem.optimal()
-        assert self.optimum is not None, "the model was known when the run started"
-        self.progress.optimal[:, k] = self.optimum.value(0, states)
+        optimum = self.problem.optimal()
+        assert optimum is not None, "the model was known when the run started"
+        self.progress.optimal[:, k] = optimum.value(0, states)
 
     def result(self, interrupted: bool, seconds: float) -> RunResult:
         problem, agent, done = self.problem, self.agent, self.progress.done
