@@ -8,13 +8,33 @@ enum { MAX_TILINGS = 64 };
 
 struct rivals_cmac {
     rivals_cmac_config config;
-    int32_t candidates;
+    int32_t candidates, tables;
     uint32_t tiles; /* per tiling: one more than `size` per dimension, because tilings are shifted */
-    double *weight; /* learner, step, tiling, weight */
+    double *weight; /* learner, step (one when shared), tiling, weight */
     int32_t *active; /* learner, step, tiling: the weights of the last action */
     double *reward; /* learner: of the step before */
     sim_rng *rng;
 };
+
+/* The largest return: all steps that are left, or a discounted run without end. */
+static double largest_return(const rivals_cmac_config *config, int h)
+{
+    return config->share ? 1 / (1 - config->discount) : config->horizon - h;
+}
+
+static void start_weights(rivals_cmac *cmac, const uint64_t *seeds)
+{
+    const rivals_cmac_config *config = &cmac->config;
+    size_t table = (size_t)config->tilings * (size_t)config->weights;
+    for (int32_t i = 0; i < config->n; i++) {
+        sim_rng_seed(&cmac->rng[i], seeds[i]);
+        for (int h = 0; h < cmac->tables; h++) {
+            double *weight = &cmac->weight[((size_t)i * (size_t)cmac->tables + (size_t)h) * table];
+            for (size_t j = 0; j < table; j++)
+                weight[j] = config->start * largest_return(config, h) / config->tilings;
+        }
+    }
+}
 
 rivals_cmac *rivals_cmac_new(const rivals_cmac_config *config, const uint64_t *seeds)
 {
@@ -24,23 +44,17 @@ rivals_cmac *rivals_cmac_new(const rivals_cmac_config *config, const uint64_t *s
     cmac->config = *config;
     cmac->candidates = rivals_power(config->actions, config->d_a);
     cmac->tiles = (uint32_t)rivals_power(config->size + 1, config->d_s + config->d_a);
-    size_t n = (size_t)config->n, rows = (size_t)config->horizon * (size_t)config->tilings;
-    size_t weights = (size_t)config->weights;
-    cmac->weight = malloc(n * rows * weights * sizeof *cmac->weight);
-    cmac->active = calloc(n * rows, sizeof *cmac->active);
+    cmac->tables = config->share ? 1 : config->horizon;
+    size_t n = (size_t)config->n, tilings = (size_t)config->tilings, weights = (size_t)config->weights;
+    cmac->weight = malloc(n * (size_t)cmac->tables * tilings * weights * sizeof *cmac->weight);
+    cmac->active = calloc(n * (size_t)config->horizon * tilings, sizeof *cmac->active);
     cmac->reward = calloc(n, sizeof *cmac->reward);
     cmac->rng = calloc(n, sizeof *cmac->rng);
     if (!cmac->weight || !cmac->active || !cmac->reward || !cmac->rng) {
         rivals_cmac_free(cmac);
         return NULL;
     }
-    for (size_t i = 0; i < n; i++) {
-        sim_rng_seed(&cmac->rng[i], seeds[i]);
-        for (size_t j = 0; j < rows * weights; j++) {
-            double left = config->horizon - (int)(j / weights / (size_t)config->tilings);
-            cmac->weight[i * rows * weights + j] = config->start * left / config->tilings;
-        }
-    }
+    start_weights(cmac, seeds);
     return cmac;
 }
 
@@ -88,8 +102,8 @@ static void find_weights(const rivals_cmac *cmac, const double *state, const dou
 static double *step_weights(const rivals_cmac *cmac, int32_t learner, int h)
 {
     const rivals_cmac_config *config = &cmac->config;
-    size_t row = ((size_t)learner * (size_t)config->horizon + (size_t)h) * (size_t)config->tilings;
-    return &cmac->weight[row * (size_t)config->weights];
+    size_t table = (size_t)learner * (size_t)cmac->tables + (config->share ? 0 : (size_t)h);
+    return &cmac->weight[table * (size_t)config->tilings * (size_t)config->weights];
 }
 
 static int32_t *step_active(const rivals_cmac *cmac, int32_t learner, int h)
@@ -122,20 +136,27 @@ static void move_towards(rivals_cmac *cmac, int32_t learner, int h, double targe
         weight[t * cmac->config.weights + active[t]] += change;
 }
 
-static int32_t choose(rivals_cmac *cmac, int32_t learner, int h, const double *state)
+static int32_t best_action(rivals_cmac *cmac, int32_t learner, int h, const double *state, double *value)
 {
-    sim_rng *rng = &cmac->rng[learner];
-    if (cmac->config.epsilon > 0 && sim_rng_uniform(rng) < cmac->config.epsilon)
-        return (int32_t)(sim_rng_next(rng) % (uint32_t)cmac->candidates);
     rivals_choice choice = {0, 0};
     int32_t best = 0;
     double action[RIVALS_MAX_DIM];
     for (int32_t a = 0; a < cmac->candidates; a++) {
         rivals_centre(a, cmac->config.d_a, cmac->config.actions, action);
-        if (rivals_take(&choice, rivals_cmac_value(cmac, learner, h, state, action), rng))
+        if (rivals_take(&choice, rivals_cmac_value(cmac, learner, h, state, action), &cmac->rng[learner]))
             best = a;
     }
+    *value = choice.best;
     return best;
+}
+
+static int32_t choose(rivals_cmac *cmac, int32_t learner, int h, const double *state)
+{
+    sim_rng *rng = &cmac->rng[learner];
+    double value;
+    if (cmac->config.epsilon > 0 && sim_rng_uniform(rng) < cmac->config.epsilon)
+        return (int32_t)(sim_rng_next(rng) % (uint32_t)cmac->candidates);
+    return best_action(cmac, learner, h, state, &value);
 }
 
 /* SARSA: the step before is learned from the action that was really taken next. */
@@ -148,16 +169,24 @@ void rivals_cmac_act(rivals_cmac *cmac, int h, const double *states, double *act
         rivals_centre(choose(cmac, i, h, state), config->d_a, config->actions, action);
         int32_t *active = step_active(cmac, i, h);
         find_weights(cmac, state, action, active);
-        if (h > 0)
-            move_towards(cmac, i, h - 1, cmac->reward[i] + sum_weights(cmac, step_weights(cmac, i, h), active));
+        if (h > 0) {
+            double following = sum_weights(cmac, step_weights(cmac, i, h), active);
+            move_towards(cmac, i, h - 1, cmac->reward[i] + (config->share ? config->discount : 1) * following);
+        }
     }
 }
 
-void rivals_cmac_observe(rivals_cmac *cmac, int h, const double *rewards)
+/* The last step is followed by nothing, or by the best that a table without steps can promise there. */
+void rivals_cmac_observe(rivals_cmac *cmac, int h, const double *rewards, const double *next_states)
 {
-    for (int32_t i = 0; i < cmac->config.n; i++) {
+    const rivals_cmac_config *config = &cmac->config;
+    for (int32_t i = 0; i < config->n; i++) {
         cmac->reward[i] = rewards[i];
-        if (h == cmac->config.horizon - 1)
-            move_towards(cmac, i, h, rewards[i]);
+        if (h < config->horizon - 1)
+            continue;
+        double value = 0;
+        if (config->share)
+            best_action(cmac, i, h, &next_states[i * config->d_s], &value);
+        move_towards(cmac, i, h, rewards[i] + config->discount * value);
     }
 }

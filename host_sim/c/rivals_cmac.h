@@ -10,14 +10,16 @@ typedef struct {
     int32_t tilings, size;  /* size: tiles per dimension */
     int32_t actions;        /* candidates per action dimension */
     int32_t weights;        /* per tiling and step; fewer than tiles: tiles share them by hashing */
+    int32_t share;          /* 1: one table that does not know the step, for a discounted return without end */
     double rate, epsilon;   /* step size of the sum of the tiles; share of random actions */
+    double discount;        /* of the shared table */
     double start;           /* optimism: first value as a share of the largest possible return */
 } rivals_cmac_config;
 typedef struct rivals_cmac rivals_cmac;
 rivals_cmac *rivals_cmac_new(const rivals_cmac_config *config, const uint64_t *seeds); /* NULL: no memory */
 void rivals_cmac_free(rivals_cmac *cmac);
 void rivals_cmac_act(rivals_cmac *cmac, int h, const double *states, double *actions);
-void rivals_cmac_observe(rivals_cmac *cmac, int h, const double *rewards);
+void rivals_cmac_observe(rivals_cmac *cmac, int h, const double *rewards, const double *next_states);
 double rivals_cmac_value(const rivals_cmac *cmac, int learner, int h, const double *state, const double *action);
 /* cffi end */
 

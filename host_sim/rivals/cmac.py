@@ -11,6 +11,7 @@ from adamb.host_sim.agents import register_agent
 from adamb.host_sim.parameter import Parameter
 from adamb.host_sim.rivals.common import (
     HEADER_BYTES,
+    ON_OFF,
     Rival,
     check_cells,
     doubles,
@@ -28,23 +29,27 @@ class TileSarsa(Rival):
 
     Tiles that do not fit the budget share weights by hashing, as the controllers in hardware do. `bonus` is
     the optimism of the first values: 1 promises the largest possible return everywhere, 0 nothing.
+    `share=on` is what the controllers do that have no episodes: one table, and a discounted return.
     """
 
     name = "cmac"
     options_known: ClassVar = {
         "bonus": Parameter(0.7, "float", "first value as a share of the largest return", 0, 100, ("auto",)),
         "size": Parameter(8, "int", "tiles per dimension", 1, 1024),
-        "tilings": Parameter(8, "int", "how many shifted tilings", 1, 64),
+        "tilings": Parameter(4, "int", "how many shifted tilings", 1, 64),
         "actions": Parameter(None, "int", "candidate actions per dimension", 1, 1024),
-        "rate": Parameter(0.3, "float", "step size", 1e-6, 1),
+        "rate": Parameter(0.6, "float", "step size", 1e-6, 1),
         "epsilon": Parameter(0.01, "float", "share of random actions", 0, 1),
+        "share": Parameter("off", "str", "one table that does not know the step", words=ON_OFF),
+        "discount": Parameter(0.8, "float", "of the shared table's return without end", 0, 0.999),
     }
 
     def __init__(self, **arguments: Any) -> None:
         super().__init__(**arguments)
         options = self.options
         tiles = (options["size"] + 1) ** (self.d_s + self.d_a)
-        self._rows = self.horizon * options["tilings"]
+        shared = options["share"] == "on"
+        self._rows = (1 if shared else self.horizon) * options["tilings"]
         self.weights = tiles
         if self.budget_bytes is not None:
             self.weights = min(tiles, (self.budget_bytes - HEADER_BYTES) // (2 * self._rows))
@@ -56,6 +61,7 @@ class TileSarsa(Rival):
         config.n, config.d_s, config.d_a, config.horizon = self.n, self.d_s, self.d_a, self.horizon
         config.tilings, config.size, config.weights = options["tilings"], options["size"], self.weights
         config.actions = options["actions"] or CANDIDATES[self.d_a]
+        config.share, config.discount = shared, options["discount"]
         config.rate, config.epsilon, config.start = options["rate"], options["epsilon"], options["bonus"]
         self._cmac = owned(lib.rivals_cmac_new(config, self._seeds_pointer()), lib.rivals_cmac_free)
 
@@ -65,7 +71,7 @@ class TileSarsa(Rival):
         return actions
 
     def observe(self, h: int, rewards: np.ndarray, next_states: np.ndarray) -> None:
-        lib.rivals_cmac_observe(self._cmac, h, doubles(rewards))
+        lib.rivals_cmac_observe(self._cmac, h, doubles(rewards), doubles(next_states))
 
     def bytes_used(self) -> np.ndarray:
         return np.full(self.n, HEADER_BYTES + 2 * self._rows * self.weights, dtype=np.int64)

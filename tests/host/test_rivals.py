@@ -288,6 +288,19 @@ def test_cmac_learns_by_sarsa_on_the_action_really_taken():
     assert agent.value(0, 1, np.array([0.9]), 1 - second) == 1.0
 
 
+def test_cmac_without_steps_bootstraps_beyond_the_episode():
+    agent = build(
+        TileSarsa, horizon=1, share="on", discount=0.5, tilings=1, size=2, actions=2, rate=0.5, epsilon=0.0
+    )
+    action = agent.act(0, np.array([[0.1]]))[0]
+    first = agent.value(0, 0, np.array([0.1]), action)
+    assert first == pytest.approx(0.7 * 2), "the default optimism of a return of 1/(1-discount)"
+    agent.observe(0, np.array([0.2]), np.array([[0.9]]))
+    assert agent.value(0, 0, np.array([0.1]), action) == pytest.approx(
+        first + 0.5 * (0.2 + 0.5 * first - first)
+    )
+
+
 def test_cmac_tilings_share_an_update_by_distance():
     agent = build(TileSarsa, horizon=1, tilings=4, size=4, rate=1.0, bonus=0.0, actions=1, epsilon=0.0)
     agent.act(0, np.array([[0.5]]))
@@ -330,7 +343,8 @@ def test_bandit_plays_mean_plus_bonus_and_credits_the_return():
         (GridUCBVI, {"horizon": 5, "size": 6, "share": "on"}, 16 + 36 * (5 * 2 + 4 + 6)),
         (KernelUCBVI, {"horizon": 5, "size": 6}, 16 + 6 * 2 + 5 * 36 * 6 + 4 * 36 * 6),
         (TileSarsa, {"horizon": 5, "size": 4, "tilings": 8}, 16 + 5 * 8 * 25 * 2),
-        (TileSarsa, {"horizon": 5, "budget": 1024}, 16 + 5 * 8 * 12 * 2),
+        (TileSarsa, {"horizon": 5, "budget": 1024}, 16 + 5 * 4 * 25 * 2),
+        (TileSarsa, {"horizon": 5, "size": 4, "tilings": 8, "share": "on"}, 16 + 8 * 25 * 2),
         (ArmBandit, {"horizon": 5}, 12 + 22 * 4),
         (ArmBandit, {"horizon": 5, "size": 5, "d_a": 2}, 12 + 25 * 4),
     ],
@@ -363,7 +377,7 @@ OPTIONS = {
     NetQLearning: {"share": ["on", "off"], "actions": [None, 3]},
     GridUCBVI: {"share": ["on", "off"], "counts": ["dense", "sparse"], "planning": ["full", "one-step"]},
     KernelUCBVI: {"share": ["on", "off"], "counts": ["dense", "sparse"], "planning": ["full", "one-step"]},
-    TileSarsa: {"tilings": [1, 4, 8], "size": [2, 8]},
+    TileSarsa: {"tilings": [1, 4, 8], "size": [2, 8], "share": ["on", "off"]},
     ArmBandit: {"share": ["on", "off"], "hold": ["step", "episode"]},
 }  # fmt: skip
 
