@@ -133,11 +133,15 @@ class Ambulance(Problem):
         return {**super().info(), "request": self._request.copy(), "server": self._server.copy()}
 
     def baselines(self) -> dict[str, Policy]:
-        """`median` knows F_h and stations ambulance i at its (2i+1)/2k quantile; `even` spreads them out."""
+        """`median` knows F_h and stations ambulance i at its (2i+1)/2k quantile; `even` spreads them out.
+
+        `myopic` knows F_h and takes the best expected reward of the step, whatever comes after.
+        """
         policies = super().baselines()
         shares = (2 * np.arange(self.k) + 1) / (2 * self.k)
         policies["even"] = constant_policy(self, shares.tolist())
         policies["median"] = self._quantile_policy(shares)
+        policies["myopic"] = self._myopic_policy()
         return policies
 
     def _quantile_policy(self, shares: np.ndarray) -> Policy:
@@ -149,6 +153,18 @@ class Ambulance(Problem):
             if key not in known:
                 known[key] = line[np.searchsorted(self.arrival_cdf(h, line), shares)]
             return reflect(known[key] + self.shift[:, None])
+
+        return policy
+
+    def _myopic_policy(self) -> Policy:
+        from adamb.host_sim.ambulance_optimum import AmbulanceOptimum
+
+        known: list[tuple[int, AmbulanceOptimum]] = []
+
+        def policy(h: int, states: np.ndarray) -> np.ndarray:
+            if not known or known[-1][0] != self.version:
+                known[:] = [(self.version, AmbulanceOptimum(self, myopic=True))]
+            return known[-1][1].policy(h, states)
 
         return policy
 

@@ -31,7 +31,9 @@ class AmbulanceOptimum:
     Instances share one solution, or one table with the shift as a coordinate before the state.
     """
 
-    def __init__(self, problem: Ambulance, nodes: int | None = None) -> None:
+    def __init__(self, problem: Ambulance, nodes: int | None = None, myopic: bool = False) -> None:
+        """`myopic` looks at the reward of the step only; a test refines the grid by `nodes`."""
+        self.myopic = myopic
         self.problem, self.k, self.horizon = problem, problem.k, problem.horizon
         self.weight = problem.alpha / self.k
         self.start = None if problem.start is None else problem.start.copy()
@@ -43,7 +45,7 @@ class AmbulanceOptimum:
         names = ("ambulances", "arrivals", "alpha", "beta")
         key = solution_key(
             "ambulance", *(problem.params[name] for name in names), problem.mirrored, self.horizon,
-            self.nodes, self.shifts,
+            self.nodes, self.shifts, myopic,
         )  # fmt: skip
         solution = cached(key, self._solve)
         self.values, self.worth, self.targets = (solution[name] for name in ("values", "worth", "targets"))
@@ -58,7 +60,8 @@ class AmbulanceOptimum:
         for row, shift in enumerate(self.shifts):
             for h in range(self.horizon - 1, -1, -1):
                 moments = Moments(self.problem, h, float(shift), self.grid)
-                worth[h, row] = self._worth_of_stations(moments, values[h + 1, row])
+                after = 0 * values[h + 1, row] if self.myopic else values[h + 1, row]
+                worth[h, row] = self._worth_of_stations(moments, after)
                 values[h, row], targets[h, row] = self._moved(worth[h, row])
         return {"values": values, "worth": worth, "targets": targets}
 

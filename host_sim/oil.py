@@ -160,11 +160,22 @@ class Oil(Problem):
         return {"seed": self.seeds[i], "c": self.c[i].tolist(), "start": start}
 
     def baselines(self) -> dict[str, Policy]:
-        """`go` moves straight to the deposit of the next step, which only someone who knows c can do."""
+        """`go` moves straight to the deposit of the next step, which only someone who knows c can do.
+
+        `myopic` takes the best reward of the step: staying, unless the action is surveyed as well.
+        """
         policies = super().baselines()
+        policies["myopic"] = self._myopic_product if self.shape == "product" else policies["stay"]
         if self.shape != "product":
             policies["go"] = lambda h, states: self.location(min(h + 1, self.horizon - 1)).reshape(self.n, -1)
         return policies
+
+    def _myopic_product(self, h: int, states: np.ndarray) -> np.ndarray:
+        ridge = np.clip(self.c / np.maximum(states, 1e-9), 0.0, 1.0)
+        line = np.broadcast_to(np.linspace(0.0, 1.0, 129), (self.n, 129))
+        choices = np.concatenate([states, ridge, line], axis=1)
+        rewards = self.survey(h, np.abs(states * choices - self.c)) - self.alpha * np.abs(states - choices)
+        return np.take_along_axis(choices, rewards.argmax(axis=1)[:, None], axis=1)
 
     def _solve(self) -> Optimum | None:
         from adamb.host_sim.oil_optimum import solve

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 
 #: Uniform nodes per axis for 1, 2 and 3 dimensions, besides the deposit itself. Around a peaked survey U is
 #: the cone of the deposit and any grid is exact; other surveys need the finer one for 1e-3.
-PEAKED_NODES = {1: 513, 2: 33, 3: 17}
+PEAKED_NODES = {1: 129, 2: 17, 3: 9}
 OTHER_NODES = {1: 1025, 2: 129, 3: 33}
+#: A walk moves the deposit at every episode, so its grid has to be quick.
+OTHER_NODES_WALK = {1: 257, 2: 33, 3: 17}
 #: Points per axis over which the mean over random starts is taken.
 START_POINTS = {1: 4001, 2: 101, 3: 31}
 
@@ -67,7 +69,8 @@ class ConeOptimum:
         self.c = problem.c.copy()
         self._start = None if problem.start is None else problem.start.copy()
         peaked = problem.shape == "laplace" and problem.params["survey"] != "text"
-        count = points or (PEAKED_NODES if peaked else OTHER_NODES)[self.d]
+        others = OTHER_NODES_WALK if problem.drift == "walk" else OTHER_NODES
+        count = points or (PEAKED_NODES if peaked else others)[self.d]
         per_axis = [self.c] if self.d == 1 else [self.c[:, axis : axis + 1] for axis in range(self.d)]
         self.axes = [UnionAxis(extras, count) for extras in per_axis]
         self.shape = tuple(axis.nodes.shape[1] for axis in self.axes)

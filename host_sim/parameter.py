@@ -56,10 +56,13 @@ class Parameter:
             return int(number)
         return number
 
-    def _parse_bool(self, name: str, value: object) -> bool:
-        words = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False}
-        if str(value).lower() in (*words, "0"):
-            return words.get(str(value).lower(), False)
+    @staticmethod
+    def _parse_bool(name: str, value: object) -> bool:
+        word = str(value).lower()
+        if word in ("true", "yes", "on", "1"):
+            return True
+        if word in ("false", "no", "off", "0"):
+            return False
         raise InputError(name, value, "must be on or off")
 
     def _parse_number(self, name: str, part: Any, shown: object) -> float:

@@ -188,6 +188,7 @@ class Problem(ABC):
         state = self.state
         rewards, following = self._dynamics(h, state, inside, self._episode_noise[h])
         if not self.trusted:
+            rewards, following = np.asarray(rewards, dtype=float), np.asarray(following, dtype=float)
             self._check_outcome(h, rewards, following)
         self._next_h = h + 1
         self.state = following
@@ -205,7 +206,10 @@ class Problem(ABC):
         }  # fmt: skip
 
     def optimal(self) -> Optimum | None:
-        """The optimum of the current parameters; solved again only when drift has moved them."""
+        """The optimum of the current parameters; solved again only when drift has moved them.
+
+        For a continuing task it is the optimum of one window of H steps from the state given.
+        """
         if self._optimum is None or self._optimum[0] != self.version:
             self._optimum = (self.version, self._solve())
         return self._optimum[1]

@@ -13,6 +13,13 @@ OURS = [name for name in problem_names() if name.startswith(("oil", "ambulance")
 SEEDS = [3, 11, 4, 1000003]
 
 
+@pytest.fixture(autouse=True, scope="module")
+def own_cache(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ADAMB_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 def play(problem, episodes=3, luck=0):
     """A run with fixed pseudo-random actions; gives every number that came back."""
     seen = []
@@ -93,7 +100,19 @@ def test_every_baseline_plays_a_whole_episode(name):
             actions = policy(h, states)
             assert actions.shape == (len(SEEDS), problem.d_a), label
             _, states = problem.step(h, actions)
-    assert {"random", "stay"} <= set(problem.baselines())
+    assert {"random", "stay", "myopic"} <= set(problem.baselines())
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_with_one_step_to_go_the_myopic_baseline_is_optimal(name):
+    problem = make_problem(name, range(50), horizon=1, params={"start": "instance"})
+    optimum = problem.optimal()
+    earned, due = np.zeros(50), np.zeros(50)
+    for _ in range(200):
+        states = problem.begin_episode()
+        due += optimum.value(0, states)
+        earned += problem.step(0, problem.baselines()["myopic"](0, states))[0]
+    assert np.mean(earned - due) / 200 == pytest.approx(0, abs=4e-3)
 
 
 @pytest.mark.parametrize("name", OURS)
