@@ -191,14 +191,16 @@ def table(report: Report) -> Table:
         figures = [f"{row[key]:,.0f}" for key in ("mean", "p99", "p999", "max")]
         table.add_row(name, *figures, "" if bound is None else f"{bound:,.0f}")
         if content["cycles"]:
-            low, high = content["cycles"][name]
-            spans = [f"{low[key]:,.0f}–{high[key]:,.0f}" for key in ("mean", "p99", "p999", "max")]
-            table.add_row("  cycles (estimate)", *spans, "")
+            for waits, side in zip(content["cycles"]["wait_states"], content["cycles"][name], strict=True):
+                figures = [f"{side[key]:,.0f}" for key in ("mean", "p99", "p999", "max")]
+                table.add_row(f"  cycles, {waits} wait", *figures, "")
     return table
 
 
 def _caption(report: Report, content: dict[str, Any]) -> str:
     parts = [report.costs.note]
+    if content["cycles"]:
+        parts.append("cycles are an estimate for a Cortex-M0+ with 0 and 1 flash wait states")
     for key, what in (("stack_bytes", "stack"), ("flash_bytes", "flash"), ("ram_bytes", "RAM")):
         if content[key] is not None:
             parts.append(f"{what} {content[key]:,} bytes")

@@ -93,7 +93,7 @@ def measure_cortex(
         unit="instructions",
         act=act[0],
         observe=observe[0],
-        note="executed instructions, counted by emulation; a cycle estimate stands beside them"
+        note="executed instructions, counted by emulation"
         if has_cycles
         else "instructions issued, counted by emulation (with those an IT block skips)",
         cycles_act=(act[1], act[2]) if has_cycles else None,

@@ -1,0 +1,111 @@
+"""`adamb latency` measures every call, keeps act and observe apart, and checks the bounds it prints."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streams import stream_of
+
+from adamb.tools.cli import main
+from adamb.tools.device.latency_report import growth_exponent, quantiles
+from adamb.tools.device.measure import DeepestAct, measure_cortex, measure_host
+
+for _package in ("ziglang", "unicorn", "capstone"):
+    pytest.importorskip(_package, reason="pip install adamb[device]")
+
+FIELDS = {
+    "target", "unit", "act", "observe", "stack_bytes", "flash_bytes", "ram_bytes", "bound_act",
+    "bound_observe", "exponent_measured", "exponent_paper",
+}  # fmt: skip
+
+
+def test_quantiles_are_costs_that_occurred() -> None:
+    costs = np.arange(1, 2001)
+    assert quantiles(costs) == {"mean": 1000.5, "p99": 1981.0, "p999": 1999.0, "max": 2000.0}
+
+
+@pytest.mark.parametrize("exponent", [1.0, 1.25, 1.5])
+def test_the_growth_exponent_of_a_known_power_is_found(exponent: float) -> None:
+    k = np.arange(0, 4001.0)
+    assert growth_exponent(np.diff(k**exponent)) == pytest.approx(exponent, abs=0.01)
+
+
+def test_act_costs_a_fixed_number_of_instructions_per_level() -> None:
+    deepest = DeepestAct(stream_of("default").config, "cortex-m0")
+    costs = [deepest.instructions(depth) for depth in range(deepest.deepest + 1)]
+    steps = np.diff(costs)
+    assert steps[0] <= 16
+    assert set(steps[1:]) == {steps[1]}
+    assert steps[1] <= 12
+
+
+@pytest.mark.parametrize("name", ["default", "noise-3+3", "shared"])
+def test_no_act_exceeds_the_bound(name: str) -> None:
+    stream = stream_of(name)
+    costs = measure_cortex(stream, "cortex-m0")
+    deepest = DeepestAct(stream.config, "cortex-m0")
+    assert costs.act.max() <= deepest.instructions(deepest.deepest)
+    assert costs.act.shape == costs.observe.shape == (stream.episodes, stream.horizon)
+
+
+def test_cycles_enclose_each_other() -> None:
+    costs = measure_cortex(stream_of("tiny"), "cortex-m0")
+    assert costs.cycles_act is not None and costs.cycles_observe is not None
+    for counted, (low, high) in ((costs.act, costs.cycles_act), (costs.observe, costs.cycles_observe)):
+        assert (counted < low).all()
+        assert (low < high).all()
+
+
+def test_the_host_is_timed_call_by_call() -> None:
+    stream = stream_of("default")
+    costs = measure_host(stream)
+    assert costs.unit == "ns"
+    assert costs.act.shape == (stream.episodes, stream.horizon)
+    assert 0 <= costs.act.mean() < costs.observe.mean() < 1e6
+
+
+@pytest.mark.slow
+def test_the_command_writes_json_csv_and_plots(tmp_path: Path) -> None:
+    arguments = ["--target", "cortex-m0", "--budget", "2KiB", "--board", "microbit", "--plot"]
+    assert main(["latency", "oil-laplace", *arguments, "--out", str(tmp_path)]) == 0
+    content = json.loads((tmp_path / "latency.json").read_text())
+    assert set(content) >= FIELDS
+    assert content["episodes"] == 2000
+    assert content["act"]["max"] <= content["bound_act"]
+    assert content["stack_measured_bytes"] <= content["stack_bytes"]
+    assert content["violations"] == []
+    assert content["board"]["name"] == "nrf51"
+    rows = list(csv.DictReader((tmp_path / "latency.csv").read_text().splitlines()))
+    assert len(rows) == 2000
+    assert all(float(row["act_max"]) <= float(row["bound_act"]) for row in rows)
+    assert (tmp_path / "latency.png").read_bytes().startswith(b"\x89PNG")
+    assert b"<svg" in (tmp_path / "latency.svg").read_bytes()
+
+
+def test_the_host_target_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["latency", "oil-quadratic", "--target", "host", "--json", "-"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert (content["target"], content["unit"]) == ("host", "ns")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--target", "z80"], "cortex-m0"),
+        (["--episodes", "100"], "2000"),
+        (["--budget", "100B"], "needs"),
+        (["--mode", "both"], "tracking"),
+        (["--optimise", "beauty"], "speed"),
+    ],
+)
+def test_bad_input_is_one_line(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], complaint: str
+) -> None:
+    assert main(["latency", "oil-laplace", *arguments]) == 2
+    errors = capsys.readouterr().err
+    assert complaint in errors
+    assert errors.count("\n") == 1
