@@ -1,7 +1,7 @@
 # Two commands matter: `make demo` and `make test`. Both set everything up in .venv first.
 PYTHON ?= python3
 BIN := .venv/bin
-C_SOURCES := $(wildcard firmware_model/c/*.c firmware_model/c/*.h firmware_model/_binding_build.py \
+C_SOURCES := $(wildcard firmware_model/c/*.c firmware_model/c/*.h firmware_model/batch/*.[ch] firmware_model/_binding_build.py \
     host_sim/c/*.c host_sim/c/*.h host_sim/_sim_build.py)
 
 .PHONY: demo test test-fast lint spec vectors clean

@@ -1,4 +1,4 @@
-"""cffi build of the C core: one extension from every file in firmware_model/c.
+"""cffi build of the C core and its batch entry: one extension, or one plain shared library without Python.h.
 
 What Python may call is the text between `/* cffi begin */` and `/* cffi end */` of each header.
 """
@@ -8,23 +8,25 @@ from pathlib import Path
 
 from cffi import FFI
 
-FOLDER = Path(__file__).resolve().parent / "c"
+FIRMWARE = Path(__file__).resolve().parent
+FOLDERS = ("c", "batch")
 _SECTION = re.compile(r"/\* cffi begin \*/(.*?)/\* cffi end \*/", re.DOTALL)
-HEADERS = sorted(FOLDER.glob("*.h"))
-SOURCES = sorted(FOLDER.glob("*.c"))
+HEADERS = [FIRMWARE / "c" / "adamb.h", FIRMWARE / "batch" / "adamb_batch.h"]
+SOURCES = [path for folder in FOLDERS for path in sorted((FIRMWARE / folder).glob("*.c"))]
+FLAGS = ["-O2", "-std=c99", "-DADAMB_HAS_DIVIDE"]
 
 
 def declarations() -> str:
-    """The C declarations that the headers offer to Python."""
+    """The C declarations that the headers offer to Python, and the hash that tells the twins apart."""
     return "\n".join(section for header in HEADERS for section in _SECTION.findall(header.read_text()))
 
 
 ffibuilder = FFI()
-ffibuilder.cdef(declarations())
+ffibuilder.cdef(declarations() + "\n#define ADAMB_SPEC_HASH ...\n")
 ffibuilder.set_source(
     "adamb.firmware_model._core",
-    "\n".join(f'#include "{header.name}"' for header in HEADERS),
-    sources=[f"firmware_model/c/{path.name}" for path in SOURCES],
-    include_dirs=["firmware_model/c"],
-    extra_compile_args=["-O2", "-std=c99"],
+    '#include "adamb_spec.h"\n' + "\n".join(f'#include "{header.name}"' for header in HEADERS),
+    sources=[f"firmware_model/{path.parent.name}/{path.name}" for path in SOURCES],
+    include_dirs=[f"firmware_model/{folder}" for folder in FOLDERS],
+    extra_compile_args=FLAGS,
 )

@@ -1,18 +1,17 @@
 /* What adapts by itself: the exploration bonus, sharing of steps, restart after a change. */
 #include "adamb_internal.h"
 
+/* c in the value format: as configured, or 0.5 (1 - mean reward). */
+uint32_t adamb_adapt_factor(const adamb_call *c)
+{
+    const uint16_t *w = c->w;
+    return has_flag(w, ADAMB_FLAG_AUTO_BONUS) ? ((0x10000u - w[ADAMB_H_MEAN_REWARD]) << c->fraction) >> 17 : w[ADAMB_H_BONUS];
+}
+
 /* c/sqrt(N) for N in quarter samples. */
 uint32_t adamb_adapt_bonus(const adamb_call *c, uint32_t weight)
 {
-    const uint16_t *w = c->w;
-    uint32_t factor = w[ADAMB_H_BONUS];
-    if (weight == 0) {
-        return ADAMB_VALUE_MAX;
-    }
-    if (has_flag(w, ADAMB_FLAG_AUTO_BONUS)) {
-        factor = ((0x10000u - w[ADAMB_H_MEAN_REWARD]) << c->fraction) >> 17; /* 0.5 (1 - mean reward) */
-    }
-    return adamb_number_bonus(factor, weight);
+    return weight == 0 ? ADAMB_VALUE_MAX : adamb_number_bonus(adamb_adapt_factor(c), weight);
 }
 
 static uint16_t distance(uint16_t a, uint16_t b)

@@ -12,7 +12,7 @@ void adamb_thresholds(adamb_config *config, uint8_t gamma, uint16_t phi_num, uin
     }
 }
 
-static uint8_t fraction_bits(uint8_t horizon)
+uint8_t adamb_core_fraction(uint8_t horizon)
 {
     return (uint8_t)(horizon <= 7 ? 12 : horizon <= 15 ? 11 : 10);
 }
@@ -83,7 +83,7 @@ int adamb_init(const adamb_config *config, uint16_t *block, uint32_t words)
         return ADAMB_ERR_MEMORY;
     }
     uint32_t units = words / ADAMB_UNIT_WORDS;
-    uint8_t finest = finest_level(config), fraction = fraction_bits(config->horizon);
+    uint8_t finest = finest_level(config), fraction = adamb_core_fraction(config->horizon);
     for (uint32_t i = 0; i < words; i++) {
         block[i] = 0;
     }
@@ -161,16 +161,28 @@ static uint16_t random_action(uint16_t *w, uint16_t centre, uint8_t d_a)
     return (uint16_t)(code | (d_a == 3 ? 2u : 1u)); /* never 0: that means no action */
 }
 
-static int usable(const uint16_t *w, int h)
+int adamb_core_usable(const uint16_t *w)
 {
-    return w != 0 && w[ADAMB_H_MAGIC] == ADAMB_MAGIC && w[ADAMB_H_HASH] == ADAMB_SPEC_HASH && h >= 0 && h < w[ADAMB_H_DIMS] >> 8;
+    return w[ADAMB_H_MAGIC] == ADAMB_MAGIC && w[ADAMB_H_HASH] == ADAMB_SPEC_HASH;
+}
+
+static int call_error(const uint16_t *w, int h, const void *argument)
+{
+    if (w == 0 || argument == 0) {
+        return ADAMB_ERR_ARGUMENT;
+    }
+    if (!adamb_core_usable(w)) {
+        return ADAMB_ERR_BLOCK;
+    }
+    return h >= 0 && h < w[ADAMB_H_DIMS] >> 8 ? 0 : ADAMB_ERR_ARGUMENT;
 }
 
 int adamb_act(uint16_t *block, int h, const uint16_t *state, uint16_t *action)
 {
     uint16_t *w = block;
-    if (state == 0 || action == 0 || !usable(w, h)) {
-        return ADAMB_ERR_ARGUMENT;
+    int error = call_error(w, h, action == 0 ? 0 : state);
+    if (error != 0) {
+        return error;
     }
     uint8_t d_a = (uint8_t)(w[ADAMB_H_DIMS] >> 4 & 15);
     uint32_t step = w[ADAMB_H_STEPS_AT] + (uint32_t)h * ADAMB_S_WORDS;
@@ -194,8 +206,9 @@ int adamb_act(uint16_t *block, int h, const uint16_t *state, uint16_t *action)
 int adamb_observe(uint16_t *block, int h, uint16_t reward, const uint16_t *next_state)
 {
     adamb_call c;
-    if (next_state == 0 || !usable(block, h)) {
-        return ADAMB_ERR_ARGUMENT;
+    int error = call_error(block, h, next_state);
+    if (error != 0) {
+        return error;
     }
     adamb_core_decode(&c, block, (uint8_t)h);
     uint16_t state = block[c.step + ADAMB_S_STATE], action = block[c.step + ADAMB_S_ACTION];
@@ -211,9 +224,9 @@ int adamb_observe(uint16_t *block, int h, uint16_t reward, const uint16_t *next_
 
 int adamb_end_episode(uint16_t *block)
 {
-    if (!usable(block, 0)) {
-        return ADAMB_ERR_ARGUMENT;
+    int error = call_error(block, 0, block);
+    if (error == 0) {
+        adamb_adapt_episode(block);
     }
-    adamb_adapt_episode(block);
-    return 0;
+    return error;
 }

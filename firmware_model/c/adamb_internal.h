@@ -131,10 +131,13 @@ void adamb_reclaim_step(adamb_call *c);
 
 /* adapt */
 void adamb_adapt_step(adamb_call *c, uint16_t state_code, uint16_t action_code, uint16_t reward, const uint16_t *next);
+uint32_t adamb_adapt_factor(const adamb_call *c);
 uint32_t adamb_adapt_bonus(const adamb_call *c, uint32_t weight);
 void adamb_adapt_episode(uint16_t *w);
 
 /* core */
+int adamb_core_usable(const uint16_t *w);
+uint8_t adamb_core_fraction(uint8_t horizon);
 void adamb_core_decode(adamb_call *c, uint16_t *w, uint8_t h);
 void adamb_core_restart(uint16_t *w);
 
