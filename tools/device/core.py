@@ -45,11 +45,24 @@ def public_functions() -> list[str]:
 HOT_PATH = ("adamb_act", "adamb_observe", "adamb_end_episode")
 
 
+def defines(target: str) -> dict[str, int | str]:
+    """What the core is told about a processor: ARMv6-M has no divide instruction, the others do."""
+    return {} if target.startswith("cortex-m0") else {"ADAMB_HAS_DIVIDE": 1}
+
+
 @cache
 def image(target: str = "cortex-m0", optimise: str = "size", roots: tuple[str, ...] = ()) -> Image:
     """The core alone, with everything its public functions reach (or only what `roots` reach)."""
-    names = list(roots) or public_functions()
-    return Image(build_image(sources(), target=target, roots=names, includes=[c_folder()], optimise=optimise))
+    return Image(
+        build_image(
+            sources(),
+            target=target,
+            roots=list(roots) or public_functions(),
+            includes=[c_folder()],
+            optimise=optimise,
+            defines=defines(target),
+        )
+    )
 
 
 def _check(name: str, result: int) -> None:
@@ -61,8 +74,8 @@ class HostCore:
     """The core as the host's own extension module runs it."""
 
     def __init__(self, config: bytes, words: int) -> None:
-        core: Any = import_module("adamb.firmware_model._core")
-        self._ffi, self._lib = core.ffi, core.lib
+        binding: Any = import_module("adamb.firmware_model.binding")
+        self._ffi, self._lib = binding.ffi, binding.lib
         self._config = self._ffi.new("adamb_config *")
         self._ffi.buffer(self._config)[:] = config
         self._block = self._ffi.new("uint16_t[]", words)
@@ -138,7 +151,12 @@ class EmulatedCore:
 
 def replay_in_qemu(stream: Stream, board: str) -> None:
     """Lead a whole board in QEMU through the stream; the first difference is an exception."""
-    program = qemu.build_program([qemu.C_FOLDER / "replay.c", *sources()], board, includes=[c_folder()])
+    program = qemu.build_program(
+        [qemu.C_FOLDER / "replay.c", *sources()],
+        board,
+        includes=[c_folder()],
+        defines=defines(qemu.BOARDS[board].target),
+    )
     run = qemu.run(program, board, stream.program_input(), seconds=300)
     if run.status != 0:
         raise DeviceToolFailed(qemu.PROGRAM, f"exit status {run.status} (see the enum in replay.c)")

@@ -107,7 +107,7 @@ def measure_cortex(
 
 def measure_host(stream: Stream) -> Costs:
     """Nanoseconds on this computer: the least of three replays of each call, less the cost of calling."""
-    module: Any = import_module("adamb.firmware_model._core")
+    module: Any = import_module("adamb.firmware_model.binding")
     runs = [_host_replay(module, stream) for _ in range(HOST_REPEATS)]
     act = np.min([run[0] for run in runs], axis=0)
     observe = np.min([run[1] for run in runs], axis=0)

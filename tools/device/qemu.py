@@ -10,7 +10,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,7 +57,13 @@ def version() -> str | None:
     return found.group(1) if found else None
 
 
-def build_program(sources: Sequence[Path | str], board: str, *, includes: Sequence[Path | str] = ()) -> Path:
+def build_program(
+    sources: Sequence[Path | str],
+    board: str,
+    *,
+    includes: Sequence[Path | str] = (),
+    defines: Mapping[str, int | str] | None = None,
+) -> Path:
     """An image with reset code around a program that defines device_main."""
     chosen = _board(board)
     return build_image(
@@ -66,6 +72,7 @@ def build_program(sources: Sequence[Path | str], board: str, *, includes: Sequen
         roots=["adamb_reset"],
         includes=[C_FOLDER, *includes],
         memory=chosen.memory,
+        defines=defines,
     )
 
 

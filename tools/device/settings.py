@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 from adamb.budgets.bounds_paper import paper_gamma, paper_phi
@@ -99,17 +100,21 @@ class Settings:
 
     def config(self) -> bytes:
         """The structure as the core reads it; an impossible field is named."""
-        core: Any = import_module("adamb.firmware_model._core")
-        try:
-            made = core.ffi.new("adamb_config *", self.fields())
-        except OverflowError as error:
-            raise InputError("configuration", self.fields(), str(error)) from error
-        if core.lib.adamb_required_words(made) < 0:
-            raise InputError("configuration", self.fields(), "outside the limits of the core")
-        return bytes(core.ffi.buffer(made))
+        return bytes(_binding().ffi.buffer(self._structure()))
 
     def required_words(self) -> int:
         """The smallest block `init` accepts."""
-        core: Any = import_module("adamb.firmware_model._core")
-        made = core.ffi.new("adamb_config *", self.fields())
-        return int(core.lib.adamb_required_words(made))
+        return int(_binding().lib.adamb_required_words(self._structure()))
+
+    def _structure(self) -> Any:
+        try:
+            made = _binding().c_config(SimpleNamespace(**self.fields()))
+        except OverflowError as error:
+            raise InputError("configuration", self.fields(), str(error)) from error
+        if _binding().lib.adamb_required_words(made) < 0:
+            raise InputError("configuration", self.fields(), "outside the limits of the core")
+        return made
+
+
+def _binding() -> Any:
+    return import_module("adamb.firmware_model.binding")
