@@ -137,14 +137,17 @@ class TreeUnits:
         }.get(self.objective, 0)
 
     def _leaf_points(self, level: int) -> list[tuple[int, int]]:
-        """The corners (samples, contribution) of the smallest concave function above that of a leaf."""
+        """Corners (samples, contribution) of the smallest concave function above that of a leaf.
+
+        One sample stays a corner of its own: what the first visit adds besides (`_leaf`) belongs to it alone.
+        """
         most = self._cells(level) if self.layout.mode == "paper" else TRACKING_ENTRIES
         if level < self.rule.finest:
             most = min(most, self.rule.costs[level] - 1)
         hull = [(0, 0)]
         for n in _corner_samples(most):
             point = (n, self._ball(n, level))
-            while len(hull) > 1 and _above(hull[-2], hull[-1], point):
+            while len(hull) > 1 and hull[-1][0] > 1 and _above(hull[-2], hull[-1], point):
                 hull.pop()
             if point[1] > hull[-1][1]:
                 hull.append(point)
