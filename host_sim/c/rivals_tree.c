@@ -20,6 +20,14 @@ static int value_of(const rivals_tree *tree, int h)
     return tree->values == 1 ? 0 : h;
 }
 
+/* No return is larger: all steps that are left, or a discounted run without end. */
+static double largest_return(const rivals_tree_config *config, int h)
+{
+    if (config->zoom)
+        return 1;
+    return config->stepless ? 1 / (1 - config->discount) : config->horizon - h;
+}
+
 static int learner_init(const rivals_tree *tree, rivals_learner *learner, uint64_t seed)
 {
     sim_rng_seed(&learner->rng, seed);
@@ -32,7 +40,7 @@ static int learner_init(const rivals_tree *tree, rivals_learner *learner, uint64
         learner->nodes[root] = (rivals_node){-1, 0, 0, RIVALS_LEAF};
         for (int32_t v = 0; v < tree->values; v++) {
             int h = tree->roots == 1 ? v : root;
-            q_of(tree, learner, root)[v] = tree->config.zoom ? 1.0 : tree->config.horizon - h;
+            q_of(tree, learner, root)[v] = largest_return(&tree->config, h);
         }
     }
     learner->top = learner->live = learner->peak = tree->roots;
@@ -45,7 +53,7 @@ rivals_tree *rivals_tree_new(const rivals_tree_config *config, const uint64_t *s
     if (tree == NULL)
         return NULL;
     tree->config = *config;
-    tree->roots = config->share ? 1 : config->horizon;
+    tree->roots = config->share || config->stepless ? 1 : config->horizon;
     tree->values = config->share && !config->zoom ? config->horizon : 1;
     tree->fan[RIVALS_WHOLE] = 1 << (config->d_s + config->d_a);
     tree->fan[RIVALS_STATE] = 1 << config->d_s;
@@ -131,9 +139,9 @@ void rivals_tree_act(rivals_tree *tree, int h, const double *states, double *act
 /* The value of `state` at step h, no more than the rewards that are left. */
 static double state_value(const rivals_tree *tree, const rivals_learner *learner, int h, const double *state)
 {
-    if (h >= tree->config.horizon)
+    if (h >= tree->config.horizon && !tree->config.stepless)
         return 0;
-    double best = 0;
+    double best = 0, most = largest_return(&tree->config, h);
     rivals_place leaf;
     rivals_walk walk;
     rivals_walk_start(&walk, tree, learner, root_of(tree, h), state);
@@ -141,7 +149,6 @@ static double state_value(const rivals_tree *tree, const rivals_learner *learner
         double q = q_of(tree, learner, leaf.node)[value_of(tree, h)];
         best = q > best ? q : best;
     }
-    double most = tree->config.horizon - h;
     return best < most ? best : most;
 }
 
@@ -161,7 +168,8 @@ static void learn(const rivals_tree *tree, rivals_learner *learner, int h, doubl
     double rate = rivals_rate(config->horizon, node->n), bonus = rivals_bonus(config->bonus, node->n);
     int from = config->share ? 0 : h, to = config->share ? config->horizon : h + 1;
     for (int step = from; step < to; step++) {
-        double target = reward + bonus + state_value(tree, learner, step + 1, next);
+        double left = state_value(tree, learner, step + 1, next);
+        double target = reward + bonus + (config->stepless ? config->discount : 1) * left;
         double *value = &q[value_of(tree, step)];
         *value += rate * (target - *value);
     }

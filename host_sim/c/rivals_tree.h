@@ -9,11 +9,12 @@ typedef struct {
     int32_t n, d_s, d_a, horizon;
     int32_t zoom;          /* 1: mean of the immediate reward plus c/sqrt(n), no look ahead */
     int32_t share;         /* 1: one tree for all steps; a sample updates the value of every step */
+    int32_t stepless;      /* 1: one tree and one value, of a discounted return without end */
     int32_t lazy;          /* 1: split the state side; split a part's action side when it is first played */
     int32_t random_action; /* 1: a uniform point of the ball; 0: its centre */
     int32_t reclaim;       /* 1: when full, merge balls that were not played recently; 0: stop splitting */
     int32_t max_nodes;     /* per learner */
-    double bonus, phi, gamma;
+    double bonus, phi, gamma, discount;
 } rivals_tree_config;
 typedef struct rivals_tree rivals_tree;
 rivals_tree *rivals_tree_new(const rivals_tree_config *config, const uint64_t *seeds); /* NULL: no memory */

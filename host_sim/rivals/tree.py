@@ -40,13 +40,14 @@ class TreeRival(Rival):
         options = self.options
         if options["layout"] is None:
             options["layout"] = "lazy" if self.d_s + self.d_a > 2 else "eager"
-        shared = options["share"] == "on"
-        self.roots = 1 if shared else self.horizon
+        shared, stepless = options["share"] == "on", options["share"] == "stepless"
+        self.roots = 1 if shared or stepless else self.horizon
         self.node_bytes = 2 + 2 * (self.horizon if shared and not self.zoom else 1)
         self.max_nodes = self._cap()
         config = ffi.new("rivals_tree_config *")
         config.n, config.d_s, config.d_a, config.horizon = self.n, self.d_s, self.d_a, self.horizon
-        config.zoom, config.share = self.zoom, shared
+        config.zoom, config.share, config.stepless = self.zoom, shared, stepless
+        config.discount = options.get("discount", 0.0)
         config.lazy = options["layout"] == "lazy"
         config.random_action = options["action"] == "random"
         config.reclaim = options["when_full"] == "reclaim"
@@ -116,12 +117,18 @@ def tree_options(bonus: float, share: str) -> dict[str, Parameter]:
 class AdaptiveQLearning(TreeRival):
     """Sinclair, Banerjee, Yu (2019): optimistic Q-learning on balls that divide after 4^level samples.
 
-    Not in the paper, and off by default: `when_full=reclaim`, and `share=on`, where every sample updates the
-    values of all steps, which is right when rewards and dynamics do not depend on the step.
+    Not in the paper, and off by default: `when_full=reclaim`; `share=on`, where every sample updates the
+    values of all steps, which is right when rewards and dynamics do not depend on the step; and
+    `share=stepless`, one tree with one discounted value per ball, after single-partition adaptive
+    Q-learning (Araújo, Figueiredo, Ayala Botto 2020).
     """
 
     name = "adaql"
-    options_known: ClassVar = tree_options(bonus=0.25, share="off")
+    options_known: ClassVar = {
+        **tree_options(bonus=0.25, share="off"),
+        "share": Parameter("off", "str", "one tree for all steps", words=(*ON_OFF, "stepless")),
+        "discount": Parameter(0.8, "float", "of the stepless return", 0, 0.999),
+    }
 
 
 class ContextualZooming(TreeRival):

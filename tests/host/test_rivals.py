@@ -136,6 +136,19 @@ def test_adaql_first_steps_by_hand():
     assert agent.stats()["leaves"][0] == 8
 
 
+def test_stepless_adaql_discounts_a_return_without_end():
+    agent = build(AdaptiveQLearning, horizon=2, bonus=0.0, share="stepless", discount=0.75)
+    state = np.array([[0.5]])
+    agent.act(0, state)
+    agent.observe(0, np.array([0.3]), state)
+    assert agent.played(0, 0) == (pytest.approx(0.3 + 0.75 * 4), 1, 0)
+    agent.act(1, state)
+    agent.observe(1, np.array([0.5]), state)
+    # Rate 3/4, and the last step looks ahead like any other: its children all hold 3.3.
+    assert agent.played(0, 1) == (pytest.approx(0.25 * 3.3 + 0.75 * (0.5 + 0.75 * 3.3)), 2, 1)
+    assert agent.bytes_used()[0] == 16 + 4 * 5
+
+
 def test_zoom_keeps_the_mean_of_the_immediate_reward():
     agent = build(ContextualZooming, bonus=0.5, phi=100)
     total, rounds = 0.0, 0
@@ -370,7 +383,7 @@ def test_without_size_and_budget_the_net_is_the_papers():
 
 OPTIONS = {
     AdaptiveQLearning: {
-        "when_full": ["freeze", "reclaim"], "share": ["on", "off"], "layout": ["eager", "lazy"],
+        "when_full": ["freeze", "reclaim"], "share": ["on", "off", "stepless"], "layout": ["eager", "lazy"],
         "phi": [0.1, 1], "size": [None, 40],
     },
     ContextualZooming: {"when_full": ["freeze", "reclaim"], "share": ["on", "off"], "phi": [0.1, 1]},
