@@ -149,7 +149,7 @@ def init(config: Any, block: array) -> Controller | int:
 
 
 def read_stats(block: Any) -> dict[str, int]:
-    """The counters of a block (a cffi pointer or anything with a buffer) by name; an empty dict if it is none."""
+    """The counters of a block (a cffi pointer or anything with a buffer) by name; empty if it is none."""
     stats = ffi.new("adamb_statistics *")
     pointer = block if isinstance(block, ffi.CData) else ffi.from_buffer("uint16_t[]", block)
     if lib.adamb_stats(pointer, stats):
