@@ -110,7 +110,7 @@ def perform(request: Request) -> int:
 
     outputs.refuse_to_overwrite(request.files(), force=request.force)
     settings, stream = record_stream(request)
-    costs = measure(request, stream)
+    costs = measure(request, settings, stream)
     report = Report.build(settings, stream, costs, request)
     summary = outputs.json_bytes(report.to_json())
     Console(stderr=request.json == "-").print(table(report))
@@ -155,7 +155,7 @@ def record_stream(request: Request) -> tuple[Settings, Stream]:
     return settings, record(request.problem, made, core, config, words, request.episodes)
 
 
-def measure(request: Request, stream: Stream) -> Costs:
+def measure(request: Request, settings: Settings, stream: Stream) -> Costs:
     """Replay on the target with a meter on every call."""
     from adamb.tools.device import measure as meters
 
@@ -164,7 +164,7 @@ def measure(request: Request, stream: Stream) -> Costs:
     if request.target == "micropython":
         from adamb.tools.device.measure_micropython import measure_micropython
 
-        return measure_micropython(stream)
+        return measure_micropython(stream, settings.fields())
     memory = None
     if request.board is not None:
         from adamb.budgets.boards import load_board

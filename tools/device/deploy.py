@@ -28,13 +28,18 @@ def mpremote(port: str, *arguments: str, seconds: float = 300.0) -> str:
 
 
 def copy_commands(folder: Path) -> list[list[str]]:
-    """What to copy, as mpremote arguments: the library, then the self-test with its vectors."""
-    commands = [["fs", "mkdir", ":lib"], ["fs", "mkdir", ":lib/adamb"]]
+    """What to copy, as mpremote arguments: the library's folders and files, then the self-test's."""
+    package = folder / "mpy"
+    folders = [path for path in sorted(package.rglob("*")) if path.is_dir()]
+    commands = [["fs", "mkdir", ":lib"]]
+    commands += [["fs", "mkdir", f":lib/{path.relative_to(package).as_posix()}"] for path in folders]
     commands += [
-        ["fs", "cp", str(path), f":lib/adamb/{path.name}"] for path in sorted((folder / "mpy").iterdir())
+        ["fs", "cp", str(path), f":lib/{path.relative_to(package).as_posix()}"]
+        for path in sorted(package.rglob("*.mpy"))
     ]
-    for name in ("adamb_settings.py", "selftest.py", "vectors.bin"):
-        commands.append(["fs", "cp", str(folder / name), f":{name}"])
+    commands += [
+        ["fs", "cp", str(folder / name), f":{name}"] for name in ("adamb_settings.py", "vectors.bin")
+    ]
     return commands
 
 

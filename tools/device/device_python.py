@@ -1,0 +1,101 @@
+"""The Python core as it lies on a board: its modules as source or bytecode, and a replay in MicroPython."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from adamb.tools.device.core import c_folder
+from adamb.tools.device.extras import build_folder
+from adamb.tools.device.micropython import Run, run_program
+from adamb.tools.device.mpy import compile_file
+from adamb.tools.device.port_common import TEMPLATES
+from adamb.tools.device.stream import Diverged, Stream, digest
+
+PACKAGE = "adamb.firmware_model"
+BOARD_FOLDER = "lib/adamb/firmware_model"
+ENTRY = "core"
+
+
+def _imports(path: Path) -> set[str]:
+    """Modules of our own package that a device module imports."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            if module == PACKAGE or (node.level == 1 and not module):
+                found |= {alias.name for alias in node.names}
+            elif module.startswith(PACKAGE + "."):
+                found.add(module.removeprefix(PACKAGE + "."))
+            elif node.level == 1:
+                found.add(module)
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+            found |= {name.removeprefix(PACKAGE + ".") for name in names if name.startswith(PACKAGE + ".")}
+    return found
+
+
+@cache
+def modules(entry: str = ENTRY) -> tuple[Path, ...]:
+    """Everything a board needs: the entry module and what it imports, found by reading the imports."""
+    folder = c_folder().parent
+    waiting, found = [entry], {}
+    while waiting:
+        name = waiting.pop()
+        path = folder / f"{name}.py"
+        if name not in found and path.is_file():
+            found[name] = path
+            waiting += sorted(_imports(path))
+    return tuple(found[name] for name in sorted(found))
+
+
+def board_files(kind: str) -> dict[str, Path]:
+    """Place on the board -> host file, for `kind` py or mpy."""
+    package = c_folder().parent / "__init__.py"
+    files = {}
+    for source in (package, *modules()):
+        path = source if kind == "py" else compiled(source)
+        files[f"/{BOARD_FOLDER}/{source.stem}.{kind}"] = path
+    return files
+
+
+def compiled(source: Path) -> Path:
+    """The bytecode of one module, kept in the build folder under the hash of its source."""
+    key = hashlib.sha256(source.read_bytes()).hexdigest()[:12]
+    target = build_folder("mpy") / f"{source.stem}-{key}.mpy"
+    if not target.exists():
+        # Two processes may compile at once; each moves a finished file into place.
+        with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
+            name = f"{BOARD_FOLDER}/{source.name}".removeprefix("lib/")
+            compile_file(source, Path(scratch) / "made.mpy", name=name).replace(target)
+    return target
+
+
+def replay_in_micropython(
+    stream: Stream, fields: dict[str, Any], kind: str, *, clock: bool = False, episodes: int | None = None
+) -> Run:
+    """Lead MicroPython through the stream; the first difference is an exception."""
+    count = stream.episodes if episodes is None else episodes
+    job = {"config": fields, "words": stream.words, "episodes": count, "clock": clock}
+    files: dict[str, Path | bytes | str] = {
+        **board_files(kind), "/job.json": json.dumps(job), "/steps.bin": stream.inputs(),
+        "/replay.py": TEMPLATES / "replay.py.in",
+    }  # fmt: skip
+    outputs = ("/digests.bin", "/times.bin")
+    run = run_program("import replay", files, outputs=outputs, seconds=600).require_success()
+    found = np.frombuffer(run.files["/digests.bin"], "<u4").reshape(-1, 2)
+    for k in range(count):
+        actions = digest(stream.actions[k].astype("<u2").tobytes())
+        if found[k, 0] != actions:
+            raise Diverged(f"{stream.title}: MicroPython .{kind}: episode {k}: other actions")
+        if found[k, 1] != stream.digests[k]:
+            text = f"block {found[k, 1]:#010x}, recorded {stream.digests[k]:#010x}"
+            raise Diverged(f"{stream.title}: MicroPython .{kind}: episode {k}: {text}")
+    return run
