@@ -13,7 +13,8 @@ import numpy as np
 from adamb.budgets.bounds_units import Layout, TreeUnits
 from adamb.budgets.ledger import Ledger, read_ledger
 from adamb.budgets.thresholds import SplitRule
-from adamb.firmware_model import _core, _spec
+from adamb.firmware_model import _spec
+from adamb.firmware_model import binding as _core
 
 SHARE = {"off": 0, "on": 1, "auto": 2}
 
