@@ -125,7 +125,7 @@ class AdaptiveQLearning(TreeRival):
 
     name = "adaql"
     options_known: ClassVar = {
-        **tree_options(bonus=0.25, share="off"),
+        **tree_options(bonus=0.3, share="off"),
         "share": Parameter("off", "str", "one tree for all steps", words=(*ON_OFF, "stepless")),
         "discount": Parameter(0.8, "float", "of the stepless return", 0, 0.999),
     }
