@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from adamb.budgets.errors import BudgetExceeded, InputError
 from adamb.host_sim.agents import Agent, agent_names, make_agent
 from adamb.host_sim.problem import make_problem
+from adamb.host_sim.rivals.action_zoom import ActionZooming
 from adamb.host_sim.rivals.bandit import ArmBandit
 from adamb.host_sim.rivals.cmac import TileSarsa
 from adamb.host_sim.rivals.grid import NetQLearning
@@ -20,7 +21,16 @@ from adamb.host_sim.rivals.model import GridUCBVI, KernelUCBVI
 from adamb.host_sim.rivals.tree import AdaptiveQLearning, ContextualZooming
 from adamb.host_sim.runner import simulate
 
-RIVALS = (AdaptiveQLearning, ContextualZooming, NetQLearning, GridUCBVI, KernelUCBVI, TileSarsa, ArmBandit)
+RIVALS = (
+    AdaptiveQLearning,
+    ContextualZooming,
+    NetQLearning,
+    GridUCBVI,
+    KernelUCBVI,
+    TileSarsa,
+    ArmBandit,
+    ActionZooming,
+)
 H = 3
 
 
@@ -339,6 +349,22 @@ def test_bandit_plays_mean_plus_bonus_and_credits_the_return():
     assert agent.act(0, state)[0, 0] == 0.75
 
 
+def test_bandit_zoom_holds_an_action_and_divides_the_best_cell():
+    agent = build(ActionZooming, horizon=2, bonus=0.0)
+    state = np.array([[0.5]])
+    means = []
+    for rewards in ((0.2, 0.4), (0.6, 1.0)):
+        action = agent.act(0, state)[0, 0]
+        agent.observe(0, np.array([rewards[0]]), state)
+        assert agent.act(1, state)[0, 0] == action
+        agent.observe(1, np.array([rewards[1]]), state)
+        agent.end_episode()
+        means.append(agent.played(0))
+    # The root's mean .3 counts as the first sample of its children; level 1 divides at 4 samples.
+    assert means == [(pytest.approx(0.3), 1, 0), (pytest.approx((0.3 + 0.8) / 2), 2, 1)]
+    assert agent.act(0, state)[0, 0] == action
+
+
 @pytest.mark.parametrize(
     ("cls", "arguments", "expected"),
     [
@@ -359,6 +385,8 @@ def test_bandit_plays_mean_plus_bonus_and_credits_the_return():
         (TileSarsa, {"horizon": 5, "budget": 1024}, 16 + 5 * 4 * 25 * 2),
         (TileSarsa, {"horizon": 5, "size": 4, "tilings": 8, "share": "on"}, 16 + 8 * 25 * 2),
         (ArmBandit, {"horizon": 5}, 12 + 22 * 4),
+        (ActionZooming, {"horizon": 1}, 16 + 4 * (1 + 2)),
+        (ActionZooming, {"horizon": 1, "d_a": 3}, 16 + 4 * (1 + 8)),
         (ArmBandit, {"horizon": 5, "size": 5, "d_a": 2}, 12 + 25 * 4),
     ],
 )
@@ -392,6 +420,7 @@ OPTIONS = {
     KernelUCBVI: {"share": ["on", "off"], "counts": ["dense", "sparse"], "planning": ["full", "one-step"]},
     TileSarsa: {"tilings": [1, 4, 8], "size": [2, 8], "share": ["on", "off"]},
     ArmBandit: {"share": ["on", "off"], "hold": ["step", "episode"]},
+    ActionZooming: {"when_full": ["freeze", "reclaim"], "phi": [0.1, 1]},
 }  # fmt: skip
 
 
@@ -521,7 +550,14 @@ def test_adaql_is_no_straw_man(problem, options, least):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("agent", "least"),
-    [("epsql", 2.9), ("epsmb", 2.9), ("bandit", 3.4), ("cmac", 2.9), ("kernel-ucbvi", 2.2)],
+    [
+        ("epsql", 2.9),
+        ("epsmb", 2.9),
+        ("bandit", 3.4),
+        ("bandit-zoom", 3.6),
+        ("cmac", 2.9),
+        ("kernel-ucbvi", 2.2),
+    ],
 )
 def test_other_rivals_learn_the_deposit(agent, least):
     bonuses = (0.7, 1.0) if agent == "cmac" else (0.05, 0.3)

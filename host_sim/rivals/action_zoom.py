@@ -1,0 +1,97 @@
+"""The adaptive bandit: one held action per episode, found by zooming into the action space alone."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from adamb.budgets.errors import BudgetExceeded
+from adamb.host_sim.agents import register_agent
+from adamb.host_sim.parameter import Parameter
+from adamb.host_sim.rivals.common import HEADER_BYTES, Rival, bonus_parameter, doubles, ffi, lib, owned
+
+NODE_BYTES = 4
+MOST_NODES = 1 << 20
+
+
+class ActionZooming(Rival):
+    """Kleinberg, Slivkins, Upfal (2008) on dyadic cells of the action space, blind to state and step.
+
+    An action is played for a whole episode and credited with the return per step. What this reaches is what
+    the best fixed action is worth, so only a learner above it shows that state pays.
+    """
+
+    name = "bandit-zoom"
+    options_known: ClassVar = {
+        "bonus": bonus_parameter(0.1),
+        "size": Parameter(None, "int", "most leaves; without it the budget decides", 1, 1 << 16),
+        "phi": Parameter(1.0, "float", "plays before the whole space is divided", 1e-3, 1e4),
+        "gamma": Parameter(2.0, "float", "a cell of level l is divided at phi * 2^(gamma l) plays", 0.5, 6),
+        "when_full": Parameter("freeze", "str", "what happens when full", words=("freeze", "reclaim")),
+    }
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        config = ffi.new("rivals_tree_config *")
+        config.n, config.d_s, config.d_a, config.horizon = self.n, 0, self.d_a, 1
+        config.zoom, config.share = True, True
+        config.reclaim = self.options["when_full"] == "reclaim"
+        config.max_nodes = self._cap()
+        config.bonus, config.phi = self.options["bonus"], self.options["phi"]
+        config.gamma = self.options["gamma"]
+        self._tree = owned(lib.rivals_tree_new(config, self._seeds_pointer()), lib.rivals_tree_free)
+        self._held = np.zeros((self.n, self.d_a))
+        self._return = np.zeros(self.n)
+
+    def _cap(self) -> int:
+        cap = MOST_NODES
+        if self.budget_bytes is not None:
+            cap = (self.budget_bytes - HEADER_BYTES) // NODE_BYTES
+            if cap < 1:
+                raise BudgetExceeded(HEADER_BYTES + NODE_BYTES, self.budget_bytes, "one undivided cell")
+        if self.options["size"] is not None:
+            fan = 1 << self.d_a
+            cap = min(cap, 1 + (self.options["size"] - 1) // (fan - 1) * fan)
+        return cap
+
+    def act(self, h: int, states: np.ndarray) -> np.ndarray:
+        if h == 0:
+            self._held, pointer = self._out()
+            lib.rivals_tree_act(self._tree, 0, doubles(states), pointer)
+        return self._held
+
+    def observe(self, h: int, rewards: np.ndarray, next_states: np.ndarray) -> None:
+        self._return += rewards
+        if h < self.horizon - 1:
+            return
+        result = lib.rivals_tree_observe(
+            self._tree, 0, doubles(self._return / self.horizon), doubles(next_states)
+        )
+        if result < 0:
+            raise MemoryError("the host has not enough memory for the partition")
+        self._return[:] = 0
+
+    def _counters(self) -> np.ndarray:
+        counters = np.zeros((self.n, 5), dtype=np.int64)
+        lib.rivals_tree_counters(self._tree, ffi.from_buffer("int64_t[]", counters))
+        return counters
+
+    def bytes_used(self) -> np.ndarray:
+        return HEADER_BYTES + NODE_BYTES * self._counters()[:, 0]
+
+    def bytes_peak(self) -> np.ndarray:
+        return HEADER_BYTES + NODE_BYTES * self._counters()[:, 1]
+
+    def stats(self) -> dict[str, np.ndarray]:
+        counters = self._counters()
+        return {"leaves": counters[:, 2], "refused_splits": counters[:, 3], "reclaims": counters[:, 4]}
+
+    def played(self, learner: int) -> tuple[float, int, int]:
+        """Mean, count and level of the cell that was last played."""
+        cell = ffi.new("double[3]")
+        lib.rivals_tree_played(self._tree, learner, 0, cell)
+        return cell[0], int(cell[1]), int(cell[2])
+
+
+register_agent(ActionZooming.name, ActionZooming)
