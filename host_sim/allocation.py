@@ -1,8 +1,9 @@
 """How many servers to keep on before the demand is known, and two relatives of that question.
 
-`service=shortage` pays for servers, for demand not met and for switching; `service=erlang` replaces the shortage by
-the share of requests that must wait (Erlang C); `service=budget` spends one budget over the episode with
-logarithmic utility. Demand swings over the episode around its season, or is read from a csv file.
+`service=shortage` pays for servers, for demand not met and for switching; `service=erlang` replaces the
+shortage by the share of requests that must wait (Erlang C); `service=budget` spends one budget over the
+episode with logarithmic utility. Demand swings over the episode around its season, or is read from a csv
+file.
 """
 
 from __future__ import annotations
@@ -29,9 +30,11 @@ GREED = 20.0
 
 
 def erlang_c(servers: np.ndarray, load: np.ndarray) -> np.ndarray:
-    """Probability that a request waits with `servers` servers and `load` erlangs; 1 when the queue is unstable.
+    """Probability that a request waits with `servers` servers and `load` erlangs; 1 when the queue is
+    unstable.
 
-    The blocking recursion B_k = load B_(k-1) / (k + load B_(k-1)) avoids the factorials of the textbook formula.
+    The blocking recursion B_k = load B_(k-1) / (k + load B_(k-1)) avoids the factorials of the textbook
+    formula.
     """
     servers, load = np.broadcast_arrays(np.asarray(servers, dtype=float), np.asarray(load, dtype=float))
     blocking = np.ones(servers.shape)
@@ -107,7 +110,7 @@ class BudgetModel(SeasonalModel):
 
 
 class Allocation(ExogenousProblem):
-    """State (servers on, last demand) and the servers wanted next; with a budget (budget left, last demand)."""
+    """State (servers on, last demand), action servers wanted; with a budget (budget left, last demand)."""
 
     d_s, d_a, horizon = 2, 1, 5
     parameters: ClassVar[Mapping[str, Parameter]] = {

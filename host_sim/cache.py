@@ -1,8 +1,8 @@
 """A cache shared by two tenants, to be divided again while it runs.
 
-State: tenant 0's share of the lines and its share of the last epoch's requests. The action is its next share of the
-lines. Each part is LRU: shrinking evicts at once, growing fills on demand, so moving lines costs misses. The
-reward is the hit ratio of the epoch.
+State: tenant 0's share of the lines and its share of the last epoch's requests. The action is its next share
+of the lines. Each part is LRU: shrinking evicts at once, growing fills on demand, so moving lines costs
+misses. The reward is the hit ratio of the epoch.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ WARM_UP = 8
 
 
 class Cache(Problem):
-    """N caches with their own tenants. Location c is the part of a tenant's requests that goes to its own objects."""
+    """N caches with two tenants each; location c is the part of requests that go to a tenant's own objects."""
 
     d_s, d_a, horizon = 2, 1, 5
     trusted = True
@@ -82,7 +82,8 @@ class Cache(Problem):
         """Parts warmed at the start share by requests that are seen but not paid."""
         if self.continuing and self.episode > 0:
             return self.state
-        states = np.array(drawn[:, :2]) if self.fixed_start is None else np.tile(self.fixed_start, (self.n, 1))
+        fixed = self.fixed_start
+        states = drawn[:, :2].copy() if fixed is None else np.tile(fixed, (self.n, 1))
         for i, (first, second) in enumerate(self.parts):
             own = round(states[i, 0] * self.lines)
             states[i, 0] = own / self.lines
@@ -147,7 +148,7 @@ class Cache(Problem):
     # ---- rules of thumb ---------------------------------------------------------------------------------
 
     def baselines(self) -> dict[str, Policy]:
-        """`myopic` and `planned` know the workload's law and how full the parts are; the others only watch."""
+        """`myopic` and `planned` know the workload's law and how full the parts are; the rest only watch."""
         policies = super().baselines()
         policies["half"] = policies.pop("centre")
         policies.pop("stay", None)

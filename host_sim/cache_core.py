@@ -1,4 +1,4 @@
-"""Caches as Python objects: LRU parts, whole traces under LRU, FIFO and Belady, stack distances, alias tables."""
+"""Caches as Python objects: LRU parts, traces under LRU, FIFO and Belady, stack distances, alias tables."""
 
 from __future__ import annotations
 
@@ -116,8 +116,8 @@ def simulate(
 ) -> np.ndarray:
     """Whether each request hits (bool array) in a cache of `capacity` bytes.
 
-    Every object that fits is admitted and keeps the size it was admitted with. Belady evicts the farthest next
-    use until the object fits; `following` spares it the pass that finds the next uses.
+    Every object that fits is admitted and keeps the size it was admitted with. Belady evicts the farthest
+    next use until the object fits; `following` spares it the pass that finds the next uses.
     """
     kind = POLICIES[choose("policy", policy, POLICIES)]
     wanted = _keys(keys)

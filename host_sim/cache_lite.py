@@ -54,7 +54,12 @@ class ShareModel(ExogenousModel):
     """x is tenant 0's share of the lines, y its share of the requests."""
 
     def __init__(
-        self, horizon: int, requests: int, deviation: float, home: float, curves: tuple[np.ndarray, np.ndarray]
+        self,
+        horizon: int,
+        requests: int,
+        deviation: float,
+        home: float,
+        curves: tuple[np.ndarray, np.ndarray],
     ) -> None:
         super().__init__(horizon)
         self.lines = len(curves[0]) - 1
@@ -85,11 +90,12 @@ class ShareModel(ExogenousModel):
 
 
 class CacheLite(ExogenousProblem):
-    """State (share of the lines, share of the requests) of tenant 0; the action is its next share of the lines.
+    """State (share of the lines, share of the requests) of tenant 0; the action is its next share of the
+    lines.
 
-    A moved line must be fetched again, which costs kappa = C/N of the epoch's hits for the whole cache. Location c
-    is the part of a tenant's requests that goes to its own objects, so `--drift half` makes the tenants trade
-    places.
+    A moved line must be fetched again, which costs kappa = C/N of the epoch's hits for the whole cache.
+    Location c is the part of a tenant's requests that goes to its own objects, so `--drift half` makes the
+    tenants trade places.
     """
 
     d_s, d_a, horizon = 2, 1, 5
@@ -123,10 +129,10 @@ class CacheLite(ExogenousProblem):
         share, sizes = actions[:, 0], np.arange(self.params["lines"] + 1)
         requests = np.clip(states[:, 1] + self.params["walk"] * noise[0], 0.0, 1.0)
         parts = share * self.params["lines"], (1.0 - share) * self.params["lines"]
-        own = [np.interp(part, sizes, curve) for part, curve in zip(parts, self._curves, strict=True)]
-        traded = [np.interp(part, sizes, curve) for part, curve in zip(parts, self._curves[::-1], strict=True)]
-        first = self.c * own[0] + (1.0 - self.c) * traded[0]
-        second = self.c * own[1] + (1.0 - self.c) * traded[1]
+        first, second = (
+            self.c * np.interp(part, sizes, own) + (1.0 - self.c) * np.interp(part, sizes, other)
+            for part, own, other in zip(parts, self._curves, self._curves[::-1], strict=True)
+        )
         moving = self.params["lines"] / self.params["requests"]
         hits = requests * first + (1.0 - requests) * second
         reward = (hits - moving * np.abs(share - states[:, 0]) + moving) / (1.0 + moving)

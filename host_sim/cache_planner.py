@@ -1,9 +1,9 @@
 """Planning for the simulated cache: how parts fill on average, and dynamic programming over fills.
 
-An LRU part always holds the most recently used objects of its tenant, as many as fit: it grows by one line a miss
-until it is full. With h(m) the hit ratio of a part that holds m lines, dm/dn = 1 - h(m) per request. A loop of L
-lines hits nothing until all of it is in. That makes (lines held by 0, lines held by 1, request share) a state with
-known mean motion, good enough to plan with; its values are estimates, not an optimum.
+An LRU part always holds the most recently used objects of its tenant, as many as fit: it grows by one line a
+miss until it is full. With h(m) the hit ratio of a part that holds m lines, dm/dn = 1 - h(m) per request. A
+loop of L lines hits nothing until all of it is in. That makes (lines held by 0, lines held by 1, request
+share) a state with known mean motion, good enough to plan with; its values are estimates, not an optimum.
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ class LoopPart:
 class FillModel:
     """Dynamic programming over (held by 0, held by 1, request share of 0)."""
 
-    def __init__(self, parts: tuple[Any, Any], lines: int, requests: int, deviation: float, horizon: int) -> None:
+    def __init__(
+        self, parts: tuple[Any, Any], lines: int, requests: int, deviation: float, horizon: int
+    ) -> None:
         self.lines, self.horizon = lines, horizon
         self.fills = np.linspace(0.0, 1.0, FILL_NODES)
         self.shares = np.linspace(0.0, 1.0, SHARE_NODES)
@@ -79,7 +81,7 @@ class FillModel:
 
     @classmethod
     def of(cls, params: Mapping[str, Any], horizon: int, home: float) -> FillModel:
-        """The model of a synthetic workload; a mixture of tenants (0 < home < 1) is approximated by the nearer."""
+        """The model of a synthetic workload; tenants that mix (0 < home < 1) count as the nearer case."""
         lines = int(params["lines"])
         laws = tenants(params)
         parts = [ZipfPart(che_curve(*laws[0], lines)), ZipfPart(che_curve(*laws[1], lines))]
@@ -126,7 +128,8 @@ class Planner:
                 continue
             model = self._model(traded)
             table = model.planned[h] if ahead else model.immediate
-            worth = [interpolate(np.ascontiguousarray(table[..., a]), points[chosen]) for a in range(ACTION_NODES)]
+            by_action = np.ascontiguousarray(np.moveaxis(table, -1, 0))
+            worth = [interpolate(values, points[chosen]) for values in by_action]
             actions[chosen, 0] = model.actions[np.argmax(worth, axis=0)]
         return actions
 

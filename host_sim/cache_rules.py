@@ -24,7 +24,8 @@ class SharedLru:
 
 
 class UtilityGreedy:
-    """Count how many hits each tenant would have had at every size, halve old counts, give lines where they hit.
+    """Count how many hits each tenant would have had at every size, halve old counts, give lines where they
+    hit.
 
     The counters are those of utility-based partitioning (UCP), with a full stack in place of sampled sets.
     """

@@ -56,7 +56,7 @@ class SyntheticWorkload(Workload):
 
 
 class TraceWorkload(Workload):
-    """One file a tenant; the request share decides whose next request comes. A file starts over at its end."""
+    """One file a tenant; the request share decides whose turn it is. Files start over at their end."""
 
     def __init__(self, n: int, paths: str, requests: int) -> None:
         files = [part.strip() for part in paths.split(",") if part.strip()]
@@ -65,7 +65,7 @@ class TraceWorkload(Workload):
         self._stores = [open_store(Path(file)) for file in files]
         for file, store in zip(files, self._stores, strict=True):
             if len(store) < requests:
-                raise InputError("trace", file, f"has {len(store)} requests, an epoch of {requests} needs more")
+                raise InputError("trace", file, f"has {len(store)} requests, an epoch needs {requests}")
         self._cursors = np.zeros((n, 2), dtype=np.int64)
 
     def restart(self, i: int, places: np.ndarray) -> None:

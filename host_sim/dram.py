@@ -1,9 +1,9 @@
 """A DRAM controller to be tuned while it runs: page timeout and write drain against a simulated channel.
 
-State: s0 is the share of requests that ask for the row their bank was last asked for (a shadow register, so it
-does not depend on the policy), s1 the offered load, s2 the share of writes. Actions: a0 sets the page timeout, a1
-how many waiting writes start a drain when no read waits. One step is an epoch of requests; the reward is the mean
-read latency between a conflict (0) and a row hit (1).
+State: s0 is the share of requests that ask for the row their bank was last asked for (a shadow register, so
+it does not depend on the policy), s1 the offered load, s2 the share of writes. Actions: a0 sets the page
+timeout, a1 how many waiting writes start a drain when no read waits. One step is an epoch of requests; the
+reward is the mean read latency between a conflict (0) and a row hit (1).
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from adamb.host_sim.registry import register
 
 SIZES = ("1x1", "2x1", "3x2")
 #: What info() tells of the last epoch; all but the latency are counts.
-MEASURED = ("latency", "reads", "writes", "hits", "closed", "conflicts", "reopened", "worst_read", "refreshes")
+MEASURED = (
+    "latency", "reads", "writes", "hits", "closed", "conflicts", "reopened", "worst_read", "refreshes",
+)  # fmt: skip
 #: Worst mean latency that still counts, in cycles, where load and refresh come on top of a conflict.
 LOADED_WORST = 120.0
 
@@ -146,9 +148,9 @@ class Dram(Problem):
         policies = super().baselines()
         policies.pop("stay", None)
         policies["fcfs"] = self._fcfs
-        for label, timeout in (("open", np.inf), ("closed", 0.0), ("timeout-50", 50.0), ("timeout-100", 100.0),
-                               ("timeout-200", 200.0)):  # fmt: skip
-            policies[label] = self._fixed(float(action_of(np.asarray(timeout))))
+        policies["open"], policies["closed"] = self._fixed(1.0), self._fixed(0.0)
+        for timeout in (50, 100, 200):
+            policies[f"timeout-{timeout}"] = self._fixed(float(action_of(np.asarray(timeout))))
         policies["adaptive"] = AdaptiveTimeout(self)
         policies["t-star"] = self._t_star
         policies["best-static"] = BestStatic(self)
@@ -168,7 +170,7 @@ class Dram(Problem):
         return self.with_timeout(1.0)
 
     def _t_star(self, h: int, states: np.ndarray) -> np.ndarray:
-        """The timeout that is best for a lone stream of the seen locality (and load), if the gaps are known."""
+        """The timeout that is best for a lone stream of the seen locality and load, if its gaps are known."""
         timeouts = np.empty(self.n)
         for i, (place, seen) in enumerate(zip(self.c, states, strict=True)):
             load = seen[1] if self.d_s > 1 else 0.0

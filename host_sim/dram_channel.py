@@ -1,4 +1,4 @@
-"""A DRAM channel as a Python object: device timing, the controller's knobs, and batches of requests served."""
+"""A DRAM channel as a Python object: device timing, the controller's knobs, batches of requests."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ class Timing:
 
 DEVICES = {
     # 8Gb x8, 1200 MHz clock.
-    "DDR4-2400": Timing(banks=16, cl=17, cwl=12, t_rcd=17, t_rp=17, t_ras=39, t_wr=18, t_rtp=9, t_wtr=9, t_ccd=4,
-                        burst=4, t_rrd=4, t_faw=26, t_rfc=420, t_refi=9360, cycle_ns=0.833),
+    "DDR4-2400": Timing(banks=16, cl=17, cwl=12, t_rcd=17, t_rp=17, t_ras=39, t_wr=18, t_rtp=9, t_wtr=9,
+                        t_ccd=4, burst=4, t_rrd=4, t_faw=26, t_rfc=420, t_refi=9360, cycle_ns=0.833),
     # 4Gb x8 (11-11-11), 800 MHz clock, JESD79-3F.
-    "DDR3-1600": Timing(banks=8, cl=11, cwl=8, t_rcd=11, t_rp=11, t_ras=28, t_wr=12, t_rtp=6, t_wtr=6, t_ccd=4,
-                        burst=4, t_rrd=5, t_faw=24, t_rfc=208, t_refi=6240, cycle_ns=1.25),
+    "DDR3-1600": Timing(banks=8, cl=11, cwl=8, t_rcd=11, t_rp=11, t_ras=28, t_wr=12, t_rtp=6, t_wtr=6,
+                        t_ccd=4, burst=4, t_rrd=5, t_faw=24, t_rfc=208, t_refi=6240, cycle_ns=1.25),
 }  # fmt: skip
 
 
@@ -184,7 +184,7 @@ class Channel:
         return twin
 
     def serve(self, requests: np.ndarray, policy: Any) -> Any:
-        """Run a batch under `policy` (`Knobs.as_c()`); the totals of this batch, valid until the next call."""
+        """Run a batch under `policy` (`Knobs.as_c()`); its totals are valid until the next call."""
         ffi.memmove(self._totals, bytes(ffi.sizeof("dram_totals")), ffi.sizeof("dram_totals"))
         lib.dram_run(
             self._state, self._timing, policy, as_requests(requests), len(requests), self._totals
@@ -211,7 +211,9 @@ class Streams:
         self._state = ffi.new("dram_streams *")
         lib.dram_streams_reset(self._state, streams, seed, p, gap_stay, gap_move)
 
-    def next(self, n: int, seed: int, p: float, gap_stay: float, gap_move: float, writes: float) -> np.ndarray:
+    def next(
+        self, n: int, seed: int, p: float, gap_stay: float, gap_move: float, writes: float
+    ) -> np.ndarray:
         """The next n requests."""
         requests = np.empty(n, dtype=REQUEST)
         lib.dram_streams_next(self._state, seed, p, gap_stay, gap_move, writes, as_requests(requests), n)

@@ -1,8 +1,8 @@
 """When to close a DRAM row, as a formula: the exact little brother of `dram-1x1`.
 
-A stream stays in its row with probability p and comes back after Exp(g1) cycles, else asks for another row after
-Exp(g2). A row is closed after a timeout T = 2^(10a) - 1 (a = 1: never). The controller sees p, then p walks,
-and the reward is the expected latency under the new p.
+A stream stays in its row with probability p and comes back after Exp(g1) cycles, else asks for another row
+after Exp(g2). A row is closed after a timeout T = 2^(10a) - 1 (a = 1: never). The controller sees p, then p
+walks, and the reward is the expected latency under the new p.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from adamb.host_sim.dynamic_programming import expected_clip
 from adamb.host_sim.exogenous_dp import ExogenousModel, ExogenousProblem
 from adamb.host_sim.parameter import Parameter
-from adamb.host_sim.problem import Policy
+from adamb.host_sim.problem import Policy, constant_policy
 from adamb.host_sim.registry import register
 
 #: The location where the gaps are exactly g1 and g2.
@@ -46,7 +46,7 @@ def best_timeout(p: np.ndarray, gap_stay: float, gap_move: float) -> np.ndarray:
 
 
 def gap_factor(location: np.ndarray | float) -> np.ndarray:
-    """How a workload phase stretches both gaps: tenfold shorter from .75 to .25, which `--drift half` does."""
+    """How a phase stretches both gaps: `--drift half`, from .75 to .25, makes them tenfold shorter."""
     return np.asarray(10.0 ** (2.0 * (np.asarray(location) - HOME)))
 
 
@@ -123,8 +123,7 @@ class DramLite(ExogenousProblem):
         """Row policies of real controllers; T* knows the workload's gaps."""
         policies = super().baselines()
         for label, timeout in (("closed", 0.0), ("timeout-100", 100.0), ("open", np.inf)):
-            fixed = float(action_of(np.asarray(timeout)))
-            policies[label] = lambda h, states, fixed=fixed: np.full((len(states), 1), fixed)
+            policies[label] = constant_policy(self, float(action_of(np.asarray(timeout))))
         policies["t-star"] = self._t_star
         return policies
 

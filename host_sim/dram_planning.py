@@ -1,7 +1,7 @@
 """Two DRAM duties where looking ahead pays: emptying the write queue and paying refresh debt.
 
-Both can be put off, both are cheap while the read load is low, and both are forced at the worst moment when put
-off too long. The load swings over the episode, so the best reward of the moment is not the best play.
+Both can be put off, both are cheap while the read load is low, and both are forced at the worst moment when
+put off too long. The load swings over the episode, so the best reward of the moment is not the best play.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ SWITCH_COST, OVERFLOW_COST, COST_SCALE = 0.1, 1.5, 2.6
 def drain_step(fill: np.ndarray, load: np.ndarray, strength: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Reward and next fill of the write queue.
 
-    A drain delays reads in proportion to the load and turns the bus around once; what does not fit in the queue
-    stalls the processor.
+    A drain delays reads in proportion to the load and turns the bus around once; what does not fit in the
+    queue stalls the processor.
     """
     left = np.maximum(fill + INFLOW - BURST * strength, 0.0)
     overflow = np.minimum(np.maximum((left - BRIM) / BRIM_WIDTH, 0.0), WORST_OVERFLOW)
@@ -80,7 +80,7 @@ class DramDrain(LoadProblem):
         return reward, np.stack([fill, self._next_load(h, states[:, 1], noise[0])], axis=1)
 
     def baselines(self) -> dict[str, Policy]:
-        """The watermark rule of real controllers: nothing until the queue is nearly full, then a whole burst."""
+        """The watermark rule of real controllers: nothing until the queue is nearly full, then a burst."""
         policies = super().baselines()
         policies["watermark"] = lambda h, states: np.where(states[:, :1] + INFLOW > BRIM, 1.0, 0.0)
         policies["steady"] = lambda h, states: np.full((len(states), 1), INFLOW / BURST)

@@ -13,7 +13,8 @@ from adamb.budgets.errors import InputError
 from adamb.host_sim.dram_channel import REQUEST, Timing, as_requests, ffi, lib
 from adamb.host_sim.traces import byte_addresses, open_store
 
-#: Share of the data bus that a load of 1 asks for: near what sixteen banks sustain when no row is ever reused.
+#: Share of the data bus that a load of 1 asks for: near what sixteen banks sustain when no row is ever
+#: reused.
 PEAK_LOAD = 0.45
 LEAST_LOAD = 0.02
 MOST_WRITES = 0.6
@@ -39,7 +40,7 @@ class Traffic(ABC):
         """The next epoch, from three normal numbers and a uniform one."""
 
     def gaps(self, locality: float, load: float, factor: float) -> tuple[float, float]:
-        """Mean cycles until a stream returns to its row, and until it asks for another, as far as is known."""
+        """Mean cycles until a stream returns to its row and until it asks for another, as far as is known."""
         return self._params["g1"] * factor, self._params["g2"] * factor
 
     def seen(self, i: int) -> np.ndarray:
@@ -81,13 +82,14 @@ class SyntheticTraffic(Traffic):
         self.latent[i] = drawn[:3]
         self._forget(i)
         seed = _seed(drawn[3])
-        gaps = self.gaps(*self.latent[i, :2], factor)
+        gaps = self.gaps(self.latent[i, 0], self.latent[i, 1], factor)
         lib.dram_streams_reset(self._streams[i], self._streams_n, seed + 1, self.latent[i, 0], *gaps)
         return self._epoch(i, seed, gaps)
 
     def next(self, i: int, noise: np.ndarray, factor: float) -> np.ndarray:
         self.latent[i] = np.clip(self.latent[i] + self._params["walk"] * noise[:3], 0.0, 1.0)
-        return self._epoch(i, _seed(noise[3]), self.gaps(*self.latent[i, :2], factor))
+        gaps = self.gaps(self.latent[i, 0], self.latent[i, 1], factor)
+        return self._epoch(i, _seed(noise[3]), gaps)
 
     def gaps(self, locality: float, load: float, factor: float) -> tuple[float, float]:
         """A given load fixes the average gap, g2/g1 the ratio."""
@@ -112,7 +114,7 @@ def _seed(uniform: float) -> int:
 
 
 def map_address(address: np.ndarray, banks: int) -> tuple[np.ndarray, np.ndarray]:
-    """Bank and row of byte addresses: 8 KB rows, banks hashed with the low row bits so that strides spread."""
+    """Bank and row of byte addresses: 8 KB rows, banks mixed with the low row bits so that strides spread."""
     row = address >> np.uint64(ROW_BITS + BANK_BITS)
     bank = ((address >> np.uint64(ROW_BITS)) ^ row) & np.uint64((1 << BANK_BITS) - 1)
     return (bank % np.uint64(banks)).astype(np.int32), row.astype(np.int64)
@@ -126,7 +128,8 @@ class TraceTraffic(Traffic):
         self._store = open_store(Path(params["trace"]))
         needed = epochs * self.requests
         if len(self._store) < needed:
-            raise InputError("trace", params["trace"], f"has {len(self._store)} requests, {needed} are needed")
+            few = f"has {len(self._store)} requests, {needed} are needed"
+            raise InputError("trace", params["trace"], few)
         self._last_start = len(self._store) - needed
         self._place = np.zeros(n, dtype=np.int64)
         self._clock = np.zeros(n, dtype=np.int64)

@@ -1,8 +1,8 @@
 """Exact play where luck does not listen: the action moves one coordinate x, noise alone moves the other, y.
 
-Memory controllers, caches and server farms share this shape: a queue, a share or a number of servers is ours, the
-load is not. With y' = clip(m_h(y) + N(0, deviation^2)) one matrix per step carries all of the luck, so a solution
-takes milliseconds and can be had for every location that drift visits.
+Memory controllers, caches and server farms share this shape: a queue, a share or a number of servers is ours,
+the load is not. With y' = clip(m_h(y) + N(0, deviation^2)) one matrix per step carries all of the luck, so a
+solution takes milliseconds and can be had for every location that drift visits.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class ExogenousModel(ABC):
         return a + 0.0 * x
 
     def chain(self, h: int) -> np.ndarray:
-        """Matrix (Y, Y): row y holds the weights of the nodes in E[V(y')]; exact for V linear between nodes."""
+        """Matrix (Y, Y): row y weighs the nodes in E[V(y')]; exact for V linear between nodes."""
         mean = self.drift(h, self.nodes)
         slopes = clipped_normal_slopes(mean, np.full(mean.shape, self.deviation), self.nodes)
         matrix = np.zeros((STATE_NODES, STATE_NODES))
@@ -65,7 +65,7 @@ class ExogenousModel(ABC):
 
 
 class SeasonalModel(ExogenousModel):
-    """y swings once per episode around .5, from the location `trough` at h = 0, and forgets half its excess a step."""
+    """y swings once an episode around .5, from `trough` at h = 0, and forgets half of any excess a step."""
 
     MEMORY = 0.5
 
@@ -270,7 +270,7 @@ class ExogenousProblem(Problem):
             self._solved[location] = best_play(self.model(location))
         return self._solved[location]
 
-    def _solve(self) -> LocatedOptimum:
+    def _solve(self) -> LocatedOptimum | None:
         return LocatedOptimum(self, self.c, between=self.drift == "walk")
 
     def _mirror(self) -> None:

@@ -1,7 +1,7 @@
 """Trace files: requests to memory or to a cache from every supported format, recognised by content.
 
-`open_store` gives random access for replay, `TraceReader` one pass in bounded memory, `read_series` one column of a
-csv. A format is a class in `traces_formats`; gzip is transparent everywhere.
+`open_store` gives random access for replay, `TraceReader` one pass in bounded memory, `read_series` one
+column of a csv. A format is a class in `traces_formats`; gzip is transparent everywhere.
 """
 
 from __future__ import annotations

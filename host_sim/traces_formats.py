@@ -1,7 +1,7 @@
 """The text formats of traces: how each line reads, and how a format is recognised.
 
-Every record becomes (time, address, size, write). `unit` says whether `address` is a byte address or the id of an
-object; `clock` says what `time` counts, "none" where the format has no times.
+Every record becomes (time, address, size, write). `unit` says whether `address` is a byte address or the id
+of an object; `clock` says what `time` counts, "none" where the format has no times.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class TextFormat(ABC):
 
     @classmethod
     def start(cls, line: bytes) -> TextFormat | None:
-        """A reader if `line`, the first one with content, is of this format; the line itself is not consumed."""
+        """A reader if `line`, the first one with content, is of this format; it does not consume the line."""
         reader = cls()
         return reader if reader.read(line, []) else None
 
@@ -122,7 +122,9 @@ class DramSim(TextFormat):
 
 class DramSys(TextFormat):
     name, example, clock = "dramsys", "31: read 0x400140", "cycles"
-    _LINE = re.compile(rb"\s*(\d{1,19}):\s*(?:\((\d{1,9})\)\s*)?(read|write)\s+0x([0-9a-fA-F]{1,16})(?:\s+0x[0-9a-fA-F]*)?\s*$")
+    _LINE = re.compile(
+        rb"\s*(\d{1,19}):\s*(?:\((\d{1,9})\)\s*)?(read|write)\s+0x([0-9a-fA-F]{1,16})(?:\s+0x[0-9a-fA-F]*)?\s*$"
+    )
 
     def read(self, line: bytes, out: list[Record]) -> bool:
         match = self._LINE.match(line)
@@ -234,7 +236,9 @@ class NamedColumns(TextFormat):
 def _object_id(cell: bytes) -> int:
     """Numbers count as they are; any other name gets a number that is the same in every run."""
     value = whole(cell, LARGEST_ADDRESS)
-    return value if value is not None else int.from_bytes(hashlib.blake2b(cell, digest_size=8).digest(), "little")
+    if value is not None:
+        return value
+    return int.from_bytes(hashlib.blake2b(cell, digest_size=8).digest(), "little")
 
 
 #: In the order they are tried: a line that fits two formats belongs to the first.

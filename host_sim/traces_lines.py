@@ -6,7 +6,7 @@ import gzip
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 from adamb.budgets.errors import InputError
 
@@ -21,7 +21,7 @@ def open_bytes(path: Path) -> IO[bytes]:
     try:
         with path.open("rb") as file:
             packed = file.read(2) == b"\x1f\x8b"
-        return gzip.open(path, "rb") if packed else path.open("rb")
+        return cast(IO[bytes], gzip.GzipFile(path, "rb")) if packed else path.open("rb")
     except OSError as error:
         raise InputError("file", str(path), f"cannot be read: {error.strerror or error}") from None
 

@@ -12,7 +12,8 @@ from adamb.budgets.errors import InputError
 from adamb.host_sim.traces_formats import TEXT_FORMATS, TextFormat, recognise
 from adamb.host_sim.traces_lines import BLOCK_BYTES, bad_line, line_batches, open_bytes, read_block
 
-#: One request as it is stored; `next` is the 1-based index of the next request for the same id, -1 never, 0 unknown.
+#: One request as it is stored; `next` is the 1-based index of the next request for the same id, -1 never, 0
+#: unknown.
 RECORD = np.dtype(
     [("time", "<i8"), ("address", "<u8"), ("size", "<u4"), ("write", "<u4"), ("next", "<i8")]
 )
@@ -41,7 +42,7 @@ class TraceReader:
         with open_bytes(self.path) as stream:
             head = read_block(stream, self.path, 24 * 1024, "after 0 lines")
         if not head:
-            raise InputError(str(self.path), "empty file", "0 lines were read; a trace has at least one request")
+            raise InputError(str(self.path), "empty file", "a trace has requests; 0 lines were read")
         return head
 
     # ---- text -------------------------------------------------------------------------------------------
@@ -70,22 +71,21 @@ class TraceReader:
                     if text.is_header(line):
                         continue
                 if not text.read(line, records):
-                    raise bad_line(self.path, number, line, f"{text.name} like the lines before, `{text.example}`")
+                    expected = f"the {text.name} format of the lines before, `{text.example}`"
+                    raise bad_line(self.path, number, line, expected)
             yield _as_records(records)
 
     # ---- oracleGeneral ----------------------------------------------------------------------------------
 
     def _check_oracle(self, head: bytes) -> None:
-        """Junk is refused before a single record is believed: times must not run back, next uses not behind."""
+        """Junk is refused before a record is believed: times must not run back, next uses not lie behind."""
         whole = len(head) // ORACLE.itemsize
         records = np.frombuffer(head[: whole * ORACLE.itemsize], dtype=ORACLE)
         times, following = records["time"].astype(np.int64), records["next"]
-        ahead = (following == -1) | (following > np.arange(1, whole + 1)) | (following == np.iinfo(np.int64).max)
+        ahead = (following == -1) | (following > np.arange(1, whole + 1))
         if whole == 0 or not ahead.all() or (np.diff(times) < 0).any():
-            raise InputError(
-                str(self.path), "binary data", "not oracleGeneral (24 bytes a request: time, id, size, next access) "
-                "nor any text format; 0 lines were read",
-            )  # fmt: skip
+            expected = "oracleGeneral records of 24 bytes (time, id, size, next access) or text"
+            raise InputError(str(self.path), "binary data", f"expected {expected}; 0 lines were read")
 
     def _oracle_batches(self) -> Iterator[np.ndarray]:
         done, tail = 0, b""

@@ -16,7 +16,7 @@ MOST_VALUES = 10_000_000
 
 
 def read_series(path: Path, column: str = "", least: int = 1) -> np.ndarray:
-    """The column scaled to a maximum of 1; `least` values are needed. Negative or missing numbers are refused."""
+    """The column scaled to a maximum of 1, at least `least` values; negative or missing ones are refused."""
     values: list[float] = []
     index: int | None = None
     for first, lines in line_batches(path):

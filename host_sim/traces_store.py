@@ -1,4 +1,4 @@
-"""A trace decoded once into fixed-size records on disk, so that any epoch can be read without loading the rest."""
+"""A trace decoded once into fixed-size records on disk, so that an epoch is read without loading the rest."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ def _decoded(path: Path, reader: TraceReader) -> IO[bytes]:
         pass
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=target.parent, prefix="trace-", suffix=".tmp", delete=False) as file:
+        with tempfile.NamedTemporaryFile(dir=target.parent, suffix=".tmp", delete=False) as file:
             _write(file, reader)
         os.replace(file.name, target)
         _prune(target)
         return target.open("rb")
     except OSError:
         # The cache folder is read-only or full: an anonymous temporary file serves this run.
-        anonymous = tempfile.TemporaryFile()
+        anonymous = tempfile.TemporaryFile()  # noqa: SIM115
         _write(anonymous, reader)
         return anonymous
 
