@@ -21,7 +21,7 @@ FLASH_LIMIT_BYTES = 16 * 1024
 @pytest.mark.parametrize("optimise", ["size", "speed"])
 @pytest.mark.parametrize("target", list(TARGETS))
 def test_the_core_needs_no_static_ram_no_heap_and_no_floating_point(target: str, optimise: str) -> None:
-    image = core.image(target, optimise)
+    image = core.core_image(target, optimise)
     assert violations(image) == []
     assert 0 < image.sizes.flash_bytes <= FLASH_LIMIT_BYTES
 
@@ -29,7 +29,7 @@ def test_the_core_needs_no_static_ram_no_heap_and_no_floating_point(target: str,
 @pytest.mark.parametrize("optimise", ["size", "speed"])
 @pytest.mark.parametrize("target", [name for name, target in TARGETS.items() if target.is_arm])
 def test_nothing_recurses_and_the_worst_stack_is_known(target: str, optimise: str) -> None:
-    report = stack_report(core.image(target, optimise), core.public_functions())
+    report = stack_report(core.core_image(target, optimise), core.public_functions())
     assert report.recursion == ()
     assert report.indirect == ()
     assert report.dynamic == ()

@@ -68,7 +68,7 @@ def test_the_c_loop_links_for_a_microcontroller(c_folder: Path, tmp_path: Path) 
 
 
 def test_the_size_table_is_measured_on_these_sources(c_folder: Path) -> None:
-    flash = core.image("cortex-m0plus", "size").sizes.flash_bytes
+    flash = core.core_image("cortex-m0plus", "size").sizes.flash_bytes
     assert f"| cortex-m0plus | {flash:,} |" in (c_folder / "README.md").read_text()
 
 

@@ -51,7 +51,7 @@ def defines(target: str) -> dict[str, int | str]:
 
 
 @cache
-def image(target: str = "cortex-m0", optimise: str = "size", roots: tuple[str, ...] = ()) -> Image:
+def core_image(target: str = "cortex-m0", optimise: str = "size", roots: tuple[str, ...] = ()) -> Image:
     """The core alone, with everything its public functions reach (or only what `roots` reach)."""
     return Image(
         build_image(
@@ -111,8 +111,9 @@ class EmulatedCore:
         target: str = "cortex-m0",
         memory: MemoryMap = MICROBIT,
         optimise: str = "size",
+        image: Image | None = None,
     ) -> None:
-        self.image = image(target, optimise)
+        self.image = image or core_image(target, optimise)
         self.machine = Machine(self.image, cpu=target, memory=memory)
         self._d_a = config[1]
         self._words = words
@@ -141,6 +142,14 @@ class EmulatedCore:
 
     def block(self) -> bytes:
         return self.machine.read(self._block, 2 * self._words)
+
+    @property
+    def block_address(self) -> int:
+        return self._block
+
+    def poke(self, index: int, word: int) -> None:
+        """Replace one word of the block."""
+        self.machine.write(self._block + 2 * index, struct.pack("<H", word))
 
     def load(self, block: bytes) -> None:
         """Put a whole block in place of the current one."""

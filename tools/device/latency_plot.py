@@ -43,9 +43,9 @@ def plot_files(report: Report) -> dict[str, bytes]:
         axis.plot(
             k, anchor * (k / k[len(k) // 4]) ** growth, "--", color="0.5", label=f"paper: k^{growth:.2f}"
         )
-        limit = report.bound_act_by_episode
-        if name == "act" and limit is not None:
-            axis.plot(np.arange(1, len(limit) + 1), limit, color="C3", label="exact bound")
+        limit = report.bound_act_by_episode if name == "act" else report.bound_observe_by_episode
+        if limit is not None:
+            axis.plot(np.arange(1, len(limit) + 1), limit, color="C3", label="bound")
         axis.set(
             xscale="log", yscale="log", xlabel="episode", ylabel=f"{report.costs.unit} per call", title=name
         )

@@ -11,6 +11,7 @@ import numpy as np
 from adamb.budgets import bounds_paper
 from adamb.budgets.bounds_exact import ForestBound, TreeBound
 from adamb.tools.device.measure import Costs, DeepestAct
+from adamb.tools.device.observe_bound import ObserveBound
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
     from adamb.tools.device.stream import Stream
     from adamb.tools.latency_command import Request
 
-CSV_HEADER = ("episode", "act_mean", "act_max", "observe_mean", "observe_max", "bound_act")
+CSV_HEADER = (
+    "episode", "act_mean", "act_max", "observe_mean", "observe_max", "bound_act", "bound_observe",
+)  # fmt: skip
 
 
 def quantiles(costs: np.ndarray) -> dict[str, float]:
@@ -80,6 +83,27 @@ class Report:
         by_depth = {int(d): self._deepest.instructions(int(d)) for d in np.unique(depths)}
         return np.array([by_depth[int(d)] for d in depths])
 
+    @cached_property
+    def _observe_bound(self) -> ObserveBound | None:
+        if not self.is_cortex or self.settings.is_paper:
+            return None
+        return ObserveBound.measure(self.settings, self.costs.target, self.request.optimise)
+
+    @cached_property
+    def bound_observe_by_episode(self) -> np.ndarray | None:
+        """No observe of episode k costs more; in tracking mode on the Cortex targets only."""
+        bound = self._observe_bound
+        if bound is None:
+            return None
+        relevant = bound.relevant_by_episode(self.stream.episodes, 2 * self.stream.words)
+        return np.asarray(bound.instructions(relevant))
+
+    @property
+    def bound_observe(self) -> int | None:
+        """No observe within the episodes measured can cost more."""
+        limit = self.bound_observe_by_episode
+        return None if limit is None else int(limit[-1])
+
     @property
     def exponent_paper(self) -> float:
         """x of the paper's total time K^x."""
@@ -97,13 +121,17 @@ class Report:
     def violations(self) -> list[str]:
         """Bounds that a measured call exceeded."""
         found = []
-        limit = self.bound_act_by_episode
-        if limit is not None:
-            worst = self.costs.act.max(axis=1)
+        for name, costs, limit in (
+            ("act", self.costs.act, self.bound_act_by_episode),
+            ("observe", self.costs.observe, self.bound_observe_by_episode),
+        ):
+            if limit is None:
+                continue
+            worst = costs.max(axis=1)
             late = np.flatnonzero(worst > limit)
             if late.size:
                 k = int(late[0])
-                found.append(f"act took {worst[k]} instructions in episode {k}, the bound is {limit[k]}")
+                found.append(f"{name} took {worst[k]} instructions in episode {k}, the bound is {limit[k]}")
         measured, static = self.costs.stack_measured_bytes, self.costs.stack_bytes
         if measured is not None and static is not None and measured > static:
             found.append(f"{measured} bytes of stack were used, the analysis says {static}")
@@ -132,7 +160,7 @@ class Report:
             "flash_bytes": costs.flash_bytes,
             "ram_bytes": costs.ram_bytes,
             "bound_act": self.bound_act,
-            "bound_observe": None,
+            "bound_observe": self.bound_observe,
             "exponent_measured": growth_exponent(self.per_episode),
             "exponent_paper": round(self.exponent_paper, 4),
             "violations": self.violations(),
@@ -165,11 +193,12 @@ class Report:
         """Cost against episode number."""
         from adamb.tools.outputs import csv_bytes
 
-        act, observe, limit = self.costs.act, self.costs.observe, self.bound_act_by_episode
+        act, observe = self.costs.act, self.costs.observe
+        limits = [self.bound_act_by_episode, self.bound_observe_by_episode]
         rows = (
             (
                 k, act[k].mean(), act[k].max(), observe[k].mean(), observe[k].max(),
-                "" if limit is None else limit[k],
+                *("" if limit is None else limit[k] for limit in limits),
             )
             for k in range(self.stream.episodes)
         )  # fmt: skip

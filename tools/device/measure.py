@@ -80,7 +80,7 @@ def measure_cortex(
     stream: Stream, target: str, *, optimise: str = "size", memory: MemoryMap | None = None
 ) -> Costs:
     """Instructions on an emulated Cortex-M; the replay also proves that it computes what the host does."""
-    image = core.image(target, optimise)
+    image = core.core_image(target, optimise)
     stack = stack_report(image, core.HOT_PATH).bytes
     chosen = memory or memory_for(2 * stream.words, stack)
     emulated = core.EmulatedCore(stream.config, stream.words, target=target, memory=chosen, optimise=optimise)

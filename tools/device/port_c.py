@@ -38,7 +38,7 @@ def sizes_table(block_bytes: int) -> str:
         "|---|---|---|---|---|---|",
     ]
     for name, target in TARGETS.items():
-        small, fast = core.image(name, "size"), core.image(name, "speed")
+        small, fast = core.core_image(name, "size"), core.core_image(name, "speed")
         row = [name, f"{small.sizes.flash_bytes:,}", f"{fast.sizes.flash_bytes:,}"]
         if target.is_arm:
             act, observe = (stack_report(small, [root]).bytes for root in ("adamb_act", "adamb_observe"))

@@ -98,21 +98,22 @@ class Settings:
             "thresholds": table + [int(_spec.THRESHOLD_NEVER)] * (THRESHOLDS - len(table)),
         }
 
-    def config(self) -> bytes:
-        """The structure as the core reads it; an impossible field is named."""
-        return bytes(_binding().ffi.buffer(self._structure()))
+    def config(self, **changes: Any) -> bytes:
+        """The structure as the core reads it, with some members changed; an impossible one is named."""
+        return bytes(_binding().ffi.buffer(self._structure(**changes)))
 
     def required_words(self) -> int:
         """The smallest block `init` accepts."""
         return int(_binding().lib.adamb_required_words(self._structure()))
 
-    def _structure(self) -> Any:
+    def _structure(self, **changes: Any) -> Any:
+        fields = {**self.fields(), **changes}
         try:
-            made = _binding().c_config(SimpleNamespace(**self.fields()))
+            made = _binding().c_config(SimpleNamespace(**fields))
         except OverflowError as error:
-            raise InputError("configuration", self.fields(), str(error)) from error
+            raise InputError("configuration", fields, str(error)) from error
         if _binding().lib.adamb_required_words(made) < 0:
-            raise InputError("configuration", self.fields(), "outside the limits of the core")
+            raise InputError("configuration", fields, "outside the limits of the core")
         return made
 
 
