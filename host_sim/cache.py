@@ -27,7 +27,7 @@ WARM_UP = 8
 
 
 class Cache(Problem):
-    """N caches with two tenants each; location c is the part of requests that go to a tenant's own objects."""
+    """N caches with two tenants each; location c is the part of requests that go to one's own objects."""
 
     d_s, d_a, horizon = 2, 1, 5
     trusted = True

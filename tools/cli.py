@@ -19,6 +19,7 @@ COMMANDS = (
     "check_budget_command",
     "latency_command",
     "port_command",
+    "trace_command",
 )
 """Modules of this package with `register(app)`, in the order of the help text."""
 

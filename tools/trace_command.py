@@ -1,0 +1,109 @@
+"""`adamb trace info FILE`: what a trace holds, before it is replayed by `--set trace=FILE`."""
+
+from __future__ import annotations
+
+import io
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from adamb.budgets.errors import InputError
+from adamb.budgets.sizes import format_bytes
+from adamb.tools.outputs import json_bytes, refuse_to_overwrite, write_atomic
+
+if TYPE_CHECKING:
+    from adamb.host_sim.traces_info import TraceInfo
+
+EXAMPLE = "Example: adamb trace info requests.trace.gz --plot picture.png"
+PICTURES = (".png", ".svg", ".pdf")
+BAR = 40
+
+
+def register(app: typer.Typer) -> None:
+    group = typer.Typer(help="Look at trace files before replaying them.", no_args_is_help=True)
+    group.command(name="info", epilog=EXAMPLE)(info)
+    app.add_typer(group, name="trace")
+
+
+def info(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="a trace in any supported format, .gz too")],
+    json: Annotated[
+        str | None, typer.Option("--json", help="write the summary as JSON to a file, - is stdout")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="write a picture (.png, .svg or .pdf) of the trace")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="replace files that are there already")] = False,
+) -> None:
+    """Format, requests, write share, footprint, row-hit rate and miss-ratio curve of a trace."""
+    from adamb.host_sim.traces_info import trace_info
+
+    if plot is not None and plot.suffix.lower() not in PICTURES:
+        raise InputError("plot", str(plot), f"must end in {', '.join(PICTURES)}")
+    written = [plot] if plot else []
+    if json not in (None, "-"):
+        written.append(Path(str(json)))
+    refuse_to_overwrite(written, force=force)
+    found = trace_info(file)
+    if json == "-":
+        typer.echo(json_bytes(found.as_dict()).decode(), nl=False)
+    else:
+        typer.echo(table(found))
+    if json not in (None, "-"):
+        write_atomic(Path(str(json)), json_bytes(found.as_dict()))
+    if plot is not None:
+        write_atomic(plot, picture(found, plot.suffix.lower().lstrip(".")))
+
+
+def table(found: TraceInfo) -> str:
+    """The summary as text, the miss-ratio curve as bars."""
+    about = "" if found.sampling_rate == 1.0 else f" (estimated from {found.sampling_rate:.2%} of the objects)"
+    things = "lines" if found.unit == "bytes" else "objects"
+    rows = [
+        ("file", found.path),
+        ("format", found.format),
+        ("requests", f"{found.requests:,}"),
+        ("writes", f"{found.write_share:.1%}"),
+        ("footprint", f"{format_bytes(round(found.footprint_bytes))}, {round(found.objects):,} {things}{about}"),
+        ("row hits", f"{found.row_hit_rate:.3f} in order, 16 banks of 8 KB rows; "
+                     f"{found.row_hit_rate_hashed:.3f} with hashed banks, as replayed"),
+    ]  # fmt: skip
+    if found.duration is not None:
+        rows.insert(3, ("duration", f"{found.duration:,} {found.clock}"))
+    width = max(len(name) for name, _ in rows)
+    lines = [f"{name:<{width}}  {value}" for name, value in rows]
+    lines += ["", f"LRU miss ratio by cache size in {things}"]
+    curve = found.as_dict()["miss_ratio"]
+    digits = len(f"{curve[-1][0]:,}")
+    lines += [f"{size:>{digits},}  {miss:.3f}  {'#' * math.ceil(BAR * miss)}" for size, miss in curve]
+    return "\n".join(lines)
+
+
+def picture(found: TraceInfo, kind: str) -> bytes:
+    """Addresses over time, and the miss-ratio curve."""
+    import matplotlib
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    from adamb.tools.plots import BLUE, STYLE, VERMILLION
+
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(8.0, 6.4), layout="constrained")
+        FigureCanvasAgg(figure)
+        above, below = figure.subplots(2, 1)
+        start, low, high = found.spread.T
+        above.fill_between(start, low, high, color=BLUE, alpha=0.35, linewidth=0, step="post")
+        above.plot(start, low, color=BLUE, linewidth=1, drawstyle="steps-post")
+        above.set(title=f"{Path(found.path).name}: range of addresses", xlabel="request", ylabel="byte address")
+        sizes, misses = found.curve
+        below.plot(sizes, misses, color=VERMILLION, linewidth=2, marker="o", markersize=3)
+        below.set_xscale("log", base=2)
+        things = "lines of 64 bytes" if found.unit == "bytes" else "objects"
+        below.set(title="LRU miss ratio", xlabel=f"cache size ({things})", ylabel="misses / requests")
+        below.set_ylim(0.0, 1.02)
+        buffer = io.BytesIO()
+        metadata = {"Date": None} if kind == "svg" else {"CreationDate": None} if kind == "pdf" else None
+        figure.savefig(buffer, format=kind, dpi=120, metadata=metadata)
+    return buffer.getvalue()
