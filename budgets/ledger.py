@@ -61,6 +61,7 @@ class Ledger:
 @dataclass
 class _Walk:
     words: Sequence[int]
+    length: int
     owner: dict[int, str] = field(default_factory=dict)
     leaves: int = 0
     splits: int = 0
@@ -78,7 +79,9 @@ class _Walk:
         self.layout = Layout(dims & 15, dims >> 4 & 15, dims >> 8)
         self.pool_at, self.units = int(w[spec.H_POOL_AT]), int(w[spec.H_UNITS])
         self.fresh = int(w[spec.H_FRESH])
-        if not (self.pool_at <= self.fresh <= self.units and self.units * UNIT_WORDS <= len(w)):
+        if self.fresh * UNIT_WORDS > len(w):
+            raise DamagedBlock("the block is shorter than the part of it that is in use")
+        if not (self.pool_at <= self.fresh <= self.units and self.units * UNIT_WORDS <= self.length):
             raise DamagedBlock("the header's limits of the pool contradict the length of the block")
 
     def claim(self, unit: int, owner: str) -> int:
@@ -149,9 +152,13 @@ class _Walk:
             raise DamagedBlock(f"{claimed} free units, but the header says {self.words[spec.H_FREE_N]}")
 
 
-def read_ledger(words: Sequence[int]) -> Ledger:
-    """Account for every byte of a block of 16-bit words; the values of `bytes` sum to its length."""
-    walk = _Walk(words)
+def read_ledger(words: Sequence[int], length: int | None = None) -> Ledger:
+    """Account for every byte of a block of 16-bit words; the values of `bytes` sum to its length.
+
+    The words behind `fresh` have never been used and may be left out; `length` is then that of the whole
+    block.
+    """
+    walk = _Walk(words, len(words) if length is None else length)
     steps_at, horizon = int(words[spec.H_STEPS_AT]), walk.layout.horizon
     shared = words[spec.H_SHARE] != spec.SHARE_OFF
     for h in range(horizon):
@@ -173,7 +180,7 @@ def read_ledger(words: Sequence[int]) -> Ledger:
     found["padding"] = 2 * (walk.pool_at * UNIT_WORDS - steps_end)
     found["free"] += UNIT_BYTES * (walk.units - walk.fresh)
     found["unclaimed"] = UNIT_BYTES * (walk.fresh - walk.pool_at - len(walk.owner))
-    found["tail"] = 2 * (len(words) - walk.units * UNIT_WORDS)
+    found["tail"] = 2 * (walk.length - walk.units * UNIT_WORDS)
     peak = UNIT_BYTES * (walk.pool_at + int(words[spec.H_USED_PEAK]))
     return Ledger(found, peak, walk.leaves, walk.splits, walk.records, walk.entries, walk.inline)
 

@@ -16,6 +16,7 @@ COMMANDS = (
     "sweep_command",
     "boards_command",
     "plan_command",
+    "profile_command",
     "check_budget_command",
     "latency_command",
     "port_command",
