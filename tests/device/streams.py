@@ -60,8 +60,8 @@ CASES = [
 
 
 @cache
-def stream_of(name: str) -> Stream:
-    """The stream of a case, recorded by the C core on this computer."""
+def recording(name: str) -> tuple[Settings, Stream]:
+    """A case's settings and its stream, recorded by the C core on this computer."""
     case = next(case for case in CASES if case.name == name)
     problem: object
     if case.problem == "noise":
@@ -74,4 +74,8 @@ def stream_of(name: str) -> Stream:
     settings = Settings(problem.d_s, problem.d_a, problem.horizon, **dict(case.options))  # type: ignore
     config, words = settings.config(), case.budget_bytes // 2
     core = HostCore(config, words)
-    return record(name, problem, core, config, words, case.episodes)  # type: ignore[arg-type]
+    return settings, record(name, problem, core, config, words, case.episodes)  # type: ignore[arg-type]
+
+
+def stream_of(name: str) -> Stream:
+    return recording(name)[1]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from streams import CASES, stream_of
+from streams import CASES, recording, stream_of
 
 from adamb.tools.device import qemu
 from adamb.tools.device.compile import MemoryMap
 from adamb.tools.device.core import EmulatedCore, HostCore, replay_in_qemu
+from adamb.tools.device.device_python import PythonCore, replay_in_micropython
 from adamb.tools.device.stream import Diverged, replay
 
 pytest.importorskip("ziglang", reason="pip install adamb[device]")
@@ -37,6 +38,20 @@ def test_cortex_m_follows_the_recording(name: str, target: str) -> None:
 def test_code_compiled_for_speed_follows_the_recording(name: str) -> None:
     stream = stream_of(name)
     replay(stream, EmulatedCore(stream.config, stream.words, target="cortex-m4", optimise="speed"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_python_on_this_computer_follows_the_recording(name: str) -> None:
+    settings, stream = recording(name)
+    replay(stream, PythonCore(settings.fields(), stream.words))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["py", "mpy"])
+@pytest.mark.parametrize("name", NAMES)
+def test_micropython_follows_the_recording(name: str, kind: str) -> None:
+    settings, stream = recording(name)
+    replay_in_micropython(stream, settings.fields(), kind)
 
 
 @pytest.mark.skipif(NO_QEMU, reason=f"{qemu.PROGRAM} is not installed: {qemu.REMEDY}")

@@ -5,14 +5,18 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import sys
 import tempfile
+from array import array
+from collections.abc import Sequence
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from adamb.tools.device.core import c_folder
+from adamb.tools.device.core import CoreError, c_folder
 from adamb.tools.device.extras import build_folder
 from adamb.tools.device.micropython import Run, run_program
 from adamb.tools.device.mpy import compile_file
@@ -76,6 +80,40 @@ def compiled(source: Path) -> Path:
             name = f"{BOARD_FOLDER}/{source.name}".removeprefix("lib/")
             compile_file(source, Path(scratch) / "made.mpy", name=name).replace(target)
     return target
+
+
+class PythonCore:
+    """The Python core in this interpreter."""
+
+    def __init__(self, fields: dict[str, Any], words: int) -> None:
+        module: Any = import_module(f"{PACKAGE}.{ENTRY}")
+        self._block = array("H", bytes(2 * words))
+        made = module.init(module.Config(**fields), self._block)
+        if isinstance(made, int):
+            raise CoreError(f"init returned {made}")
+        self._controller = made
+        self._action = array("H", bytes(2 * fields["d_a"]))
+
+    def act(self, h: int, state: Sequence[int]) -> tuple[int, ...]:
+        _check("act", self._controller.act(h, state, self._action))
+        return tuple(self._action)
+
+    def observe(self, h: int, reward: int, next_state: Sequence[int]) -> None:
+        _check("observe", self._controller.observe(h, reward, next_state))
+
+    def end_episode(self) -> None:
+        _check("end_episode", self._controller.end_episode())
+
+    def block(self) -> bytes:
+        words = self._block if sys.byteorder == "little" else array("H", self._block)
+        if sys.byteorder != "little":
+            words.byteswap()
+        return words.tobytes()
+
+
+def _check(name: str, code: int) -> None:
+    if code < 0:
+        raise CoreError(f"{name} returned {code}")
 
 
 def replay_in_micropython(

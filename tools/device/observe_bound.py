@@ -2,8 +2,8 @@
 
 SPEC.md, section Work: observe is one descent with its update, and at most four scans of the R balls relevant
 to a state (one for the visited cell, one in the background, two when a value cell is reclaimed). A scan costs
-at most B + C·R. R after k samples follows from the exact count of splits: the balls relevant to one state form
-a tree that branches 2^d_a ways, in which a ball of each level costs what it costs in the whole partition.
+at most B + C·R. R after k samples follows from the exact count of splits: the balls relevant to one state
+form a tree that branches 2^d_a ways, in which a ball of each level costs what it costs in the partition.
 
 The constants are measured on an adversary's partition: as deep as levels go, every ball with four different
 next cells, every value looked up at the deepest level. B is the scan of a single deep chain, C what each
