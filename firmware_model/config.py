@@ -1,0 +1,152 @@
+"""Configuration of a controller: fields, limits, the words it needs, and the words it becomes."""
+
+from array import array
+
+from ._spec import (
+    BONUS_MAX,
+    DIM_MAX,
+    ERR_CONFIG,
+    FLAG_AUTO_BONUS,
+    FLAG_DETECT,
+    FLAG_FREEZE,
+    FLAG_OWN,
+    FLAG_PAPER,
+    FLAG_RANDOM,
+    H_BITS,
+    H_BONUS,
+    H_DIMS,
+    H_FLAGS,
+    H_HASH,
+    H_MAGIC,
+    H_POOL_AT,
+    H_RNG,
+    H_SCALE,
+    H_SHARE,
+    H_STEPS_AT,
+    H_UNITS,
+    H_WORDS,
+    HORIZON_MAX,
+    LEVEL_MAX,
+    MAGIC,
+    POOL_SPARE,
+    S_WORDS,
+    SHARE_OFF,
+    SHARE_TABLE_UNITS,
+    SPEC_HASH,
+    THRESHOLD_MAX,
+    THRESHOLD_NEVER,
+    UNIT_WORDS,
+    UNITS_MAX,
+)
+from .code import division as code_division
+
+
+def _threshold(gamma_level, phi_num, phi_den):
+    if gamma_level >= 14:
+        return THRESHOLD_NEVER
+    value = ((phi_num << gamma_level) + phi_den - 1) // phi_den
+    return value if value <= THRESHOLD_MAX else THRESHOLD_NEVER
+
+
+def thresholds(gamma, phi_num, phi_den):
+    """Samples at which a ball of each level splits: phi * 2^(gamma * level), rounded up."""
+    table = array("H", bytes(2 * (LEVEL_MAX + 1)))
+    for level in range(LEVEL_MAX + 1):
+        table[level] = _threshold(gamma * level, phi_num, phi_den)
+    return table
+
+
+class Config:
+    """The fields of C's adamb_config with their defaults; what they mean is in adamb.h."""
+
+    d_s = 1
+    d_a = 1
+    horizon = 5
+    paper = 0
+    own = 0
+    share = 2
+    freeze = 0
+    random_action = 0
+    detect = 1
+    auto_bonus = 1
+    bonus = 0  # c * 4096
+    seed = 1
+
+    def __init__(self, **fields):
+        self.thresholds = thresholds(2, 1, 1)
+        for name in fields:
+            getattr(self, name)  # a name that does not exist is an error
+            setattr(self, name, fields[name])
+
+
+def _fraction(horizon):
+    return 12 if horizon <= 7 else 11 if horizon <= 15 else 10
+
+
+def _finest_level(config):
+    """The finest level: where codes or counts end, or where no ball can split any more."""
+    most = min(LEVEL_MAX // config.d_s, 14 if config.d_a == 1 else 7 if config.d_a == 2 else 4)
+    level = 0
+    while level < most and config.thresholds[level] <= THRESHOLD_MAX:
+        level += 1
+    return level
+
+
+def _valid(c):
+    if not 0 <= c.paper | c.own | c.freeze | c.random_action | c.detect | c.auto_bonus <= 1:
+        return False
+    least = 1
+    for level in range(LEVEL_MAX + 1):
+        if not least <= c.thresholds[level] <= 0xFFFF:
+            return False
+        least = c.thresholds[level]
+    if not (0 <= c.share <= 2 and 0 <= c.bonus <= BONUS_MAX and 0 <= c.seed <= 0xFFFF):
+        return False
+    return 1 <= c.d_s <= DIM_MAX and 1 <= c.d_a <= DIM_MAX and 1 <= c.horizon <= HORIZON_MAX
+
+
+def _header_units(config):
+    return (H_WORDS + _finest_level(config) + 1 + config.horizon * S_WORDS + 3) >> 2
+
+
+def required_words(config):
+    """The smallest block that `init` accepts, or ERR_CONFIG."""
+    if not _valid(config):
+        return ERR_CONFIG
+    trees = 3 * config.horizon
+    if config.share != SHARE_OFF:
+        trees = max(trees, SHARE_TABLE_UNITS + 3)
+    return (_header_units(config) + POOL_SPARE + trees + 2 * config.horizon) * UNIT_WORDS
+
+
+def _flags(config):
+    return (
+        (FLAG_PAPER if config.paper else 0)
+        | (FLAG_OWN if config.own else 0)
+        | (FLAG_FREEZE if config.freeze else 0)
+        | (FLAG_RANDOM if config.random_action else 0)
+        | (FLAG_DETECT if config.detect else 0)
+        | (FLAG_AUTO_BONUS if config.auto_bonus else 0)
+    )
+
+
+def write_header(config, block):
+    """Clear the block and write its configuration, all but what a restart sets."""
+    finest = _finest_level(config)
+    fraction = _fraction(config.horizon)
+    for i in range(len(block)):
+        block[i] = 0
+    block[H_MAGIC] = MAGIC
+    block[H_HASH] = SPEC_HASH
+    block[H_UNITS] = min(len(block) // UNIT_WORDS, UNITS_MAX)
+    block[H_DIMS] = config.d_s | config.d_a << 4 | config.horizon << 8
+    block[H_BITS] = code_division(config.d_s, config.d_a)
+    block[H_FLAGS] = _flags(config)
+    block[H_SCALE] = fraction | finest << 8
+    block[H_STEPS_AT] = H_WORDS + finest + 1
+    block[H_POOL_AT] = _header_units(config)
+    block[H_BONUS] = config.bonus >> 12 - fraction
+    block[H_RNG] = config.seed or 0x5EED
+    block[H_SHARE] = config.share
+    for i in range(finest + 1):
+        block[H_WORDS + i] = config.thresholds[i]

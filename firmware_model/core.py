@@ -1,0 +1,148 @@
+"""The public functions: configuration, act, observe, end of an episode.
+
+    block = array("H", bytes(4096))
+    controller = init(Config(d_s=1, d_a=1, horizon=5), block)    # an int means an ERR_ code
+    controller.act(h, state, action)    # state: ints 0..65535; action: array("H"), written in place
+    controller.observe(h, reward, next_state)
+    controller.end_episode()
+
+The block is the whole controller: copy it, store it, `attach` it elsewhere. Everything below act, observe and
+end_episode runs without the heap on MicroPython: integers stay within 31 bits, frames within 11 words.
+"""
+
+from ._scratch import T_ACTION, T_D_A, T_D_S, T_NEXT, T_REWARD, T_STATE, T_STEP
+from ._spec import (
+    ERR_ARGUMENT,
+    ERR_BLOCK,
+    ERR_MEMORY,
+    ERR_ORDER,
+    FLAG_RANDOM,
+    H_DIMS,
+    H_FLAGS,
+    H_HASH,
+    H_MAGIC,
+    H_STEPS_AT,
+    H_WORDS,
+    MAGIC,
+    S_ACTION,
+    S_STATE,
+    S_WORDS,
+    SPEC_HASH,
+)
+from .adapt import episode as adapt_episode
+from .adapt import step as adapt_step
+from .call import decode as call_decode
+from .call import restart as call_restart
+from .call import scratch as call_scratch
+from .code import pack as code_pack
+from .code import unpack as code_unpack
+from .config import Config, required_words, thresholds, write_header
+from .learn import sample as learn_sample
+from .number import random as number_random
+from .reclaim import step as reclaim_step
+from .value import find as value_find
+
+__all__ = ["Config", "Controller", "attach", "init", "required_words", "thresholds"]
+
+
+def init(config, block):
+    """A controller in this block, an array('H'); or ERR_CONFIG or ERR_MEMORY, and the block is unchanged."""
+    required = required_words(config)
+    if required < 0:
+        return required
+    if len(block) < required:
+        return ERR_MEMORY
+    write_header(config, block)
+    controller = Controller(block, call_scratch(block))
+    call_restart(block, controller.t)
+    return controller
+
+
+def attach(block):
+    """A controller for a block that `init` prepared, here or elsewhere; ERR_BLOCK when it is not one."""
+    if len(block) <= H_WORDS or _call_error(block, 0):
+        return ERR_BLOCK
+    return Controller(block, call_scratch(block))
+
+
+def _call_error(w, h):
+    if w[H_MAGIC] != MAGIC or w[H_HASH] != SPEC_HASH:
+        return ERR_BLOCK
+    return 0 if 0 <= h < w[H_DIMS] >> 8 else ERR_ARGUMENT
+
+
+def _is_point(point, dims):
+    if len(point) < dims:
+        return False
+    for i in range(dims):  # noqa: SIM110  (a generator would allocate)
+        if not 0 <= point[i] <= 0xFFFF:
+            return False
+    return True
+
+
+def _random_action(w, centre, d_a):
+    """A point of the cell around an action centre."""
+    mask = ((centre & -centre) << d_a) - 1
+    centre = centre & ~mask | number_random(w) & mask
+    return centre | (2 if d_a == 3 else 1)  # never 0: that means no action
+
+
+def _choose(w, t, h, state):
+    """Code of the best action for the state; both are noted for `observe`."""
+    h = w[H_STEPS_AT] + h * S_WORDS
+    code = code_pack(state, t[T_D_S])
+    w[h + S_STATE] = code
+    code = w[value_find(w, h, code) + 2]
+    if w[H_FLAGS] & FLAG_RANDOM:
+        code = _random_action(w, code, t[T_D_A])
+    w[h + S_ACTION] = code
+    return code
+
+
+class Controller:
+    """A block at work, with its scratch array; `init` and `attach` make them. One caller at a time."""
+
+    def __init__(self, w, t):
+        self.w = w
+        self.t = t
+
+    def act(self, h, state, action):
+        """Write an action for this state to `action`. Returns 0, ERR_ARGUMENT or ERR_BLOCK."""
+        t = self.t
+        error = _call_error(self.w, h)
+        if error:
+            return error
+        if len(action) < t[T_D_A] or not _is_point(state, t[T_D_S]):
+            return ERR_ARGUMENT
+        h = _choose(self.w, t, h, state)
+        code_unpack(h, t[T_D_A], action)
+        return 0
+
+    def observe(self, h, reward, next_state):
+        """Learn what followed the last act of step h. Returns 0, ERR_ARGUMENT, ERR_BLOCK or ERR_ORDER."""
+        w = self.w
+        t = self.t
+        if _call_error(w, h):
+            return _call_error(w, h)
+        if not 0 <= reward <= 0xFFFF or not _is_point(next_state, t[T_D_S]):
+            return ERR_ARGUMENT
+        call_decode(w, t, h)
+        h = t[T_STEP]
+        if w[h + S_ACTION] == 0:
+            return ERR_ORDER
+        t[T_STATE] = w[h + S_STATE]
+        t[T_ACTION] = w[h + S_ACTION]
+        w[h + S_ACTION] = 0
+        t[T_REWARD] = reward
+        t[T_NEXT] = code_pack(next_state, t[T_D_S])
+        adapt_step(w, t, next_state)
+        learn_sample(w, t)
+        reclaim_step(w, t)
+        return 0
+
+    def end_episode(self):
+        """Close the episode. Returns 0 or ERR_BLOCK."""
+        if _call_error(self.w, 0):
+            return _call_error(self.w, 0)
+        adapt_episode(self.w, self.t)
+        return 0

@@ -1,0 +1,243 @@
+"""One sample: find its ball, update its model and Q, split it, refresh V."""
+
+from ._scratch import (
+    T_ACTION,
+    T_ACTION_MASK,
+    T_ACTION_SHIFT,
+    T_CHUNKS,
+    T_D_S,
+    T_EXPECTED,
+    T_FINEST,
+    T_H,
+    T_HORIZON,
+    T_INHERITED_N,
+    T_LEVEL,
+    T_PARENT,
+    T_REC,
+    T_SHARED,
+    T_SLOT,
+    T_STATE,
+    T_STATE_MASK,
+    T_STATE_SHIFT,
+    T_STEP,
+    T_VALUE,
+    T_WEIGHT,
+)
+from ._spec import (
+    CREDIT_FULL,
+    CREDIT_SHIFT,
+    FLAG_OWN,
+    FLAG_PAPER,
+    H_FLAGS,
+    H_NO_ROOM,
+    H_REFUSED,
+    H_STEPS_AT,
+    H_WORDS,
+    N_MAX,
+    OTHER_MASK,
+    R_N,
+    S_JOB_AT,
+    S_JOB_CELL,
+    S_WORDS,
+    TAG,
+    VALUE_MAX,
+)
+from .adapt import bonus as adapt_bonus
+from .call import decode as call_decode
+from .learn_model import add_sample, gather_all, gather_near
+from .number import random as number_random
+from .pool import alloc as pool_alloc
+from .pool import count_up
+from .tree import clip as tree_clip
+from .tree import create as tree_create
+from .tree import q as tree_q
+from .tree import root as tree_root
+from .tree import scan as tree_scan
+from .tree import split as tree_split
+from .tree import surplus as tree_surplus
+from .value import holds as value_holds
+from .value import set as value_set
+
+
+def _divide(w, slot):
+    """Put a block in place of a value inside a level; 0 when there is no room."""
+    unit = pool_alloc(w)
+    if unit:
+        i = unit << 2
+        w[i] = w[i + 1] = w[i + 2] = w[i + 3] = w[slot]
+        w[slot] = unit
+    return unit
+
+
+def _route(w, t, block):
+    """From a block to the slot of a ball below it, making the blocks in between. 0 when there is no room."""
+    depth = (t[T_LEVEL] - 1) * t[T_CHUNKS] + 1
+    while True:
+        slot = (block << 2) + (t[T_STATE] >> t[T_STATE_SHIFT + depth] & t[T_STATE_MASK + depth])
+        slot += (t[T_ACTION] & t[T_ACTION_MASK + depth]) >> t[T_ACTION_SHIFT + depth]
+        t[T_SLOT] = slot
+        if depth % t[T_CHUNKS] == 0:
+            return 1
+        block = w[slot]
+        if block & TAG:
+            block = _divide(w, slot)
+            if block == 0:
+                return 0
+        depth += 1
+
+
+def _descend(w, t):
+    """Walk down by state and action code to the ball, creating its record where there is room."""
+    t[T_SLOT] = tree_root(w, t)
+    t[T_PARENT] = t[T_LEVEL] = 0
+    t[T_WEIGHT] = t[T_VALUE] = t[T_INHERITED_N] = t[T_EXPECTED] = 0
+    while True:
+        rec = w[t[T_SLOT]]
+        if rec & TAG:
+            rec = tree_create(w, t[T_SLOT])
+        t[T_REC] = rec
+        if rec == 0:
+            return
+        i = rec << 2
+        w[i + R_N] |= CREDIT_FULL << CREDIT_SHIFT
+        if w[i] & TAG:
+            return
+        if w[H_FLAGS] & FLAG_PAPER:
+            gather_all(w, t, rec, t[T_LEVEL])
+        t[T_INHERITED_N] += w[i + R_N] & N_MAX
+        t[T_PARENT] = rec
+        t[T_LEVEL] += 1
+        if not _route(w, t, w[i]):
+            t[T_REC] = 0
+            return
+
+
+def _wants_split(w, t):
+    i = H_WORDS + t[T_LEVEL]  # the ball's threshold
+    if t[T_LEVEL] >= t[T_FINEST]:
+        return False
+    n = w[(t[T_REC] << 2) + R_N] & N_MAX
+    if w[H_FLAGS] & FLAG_OWN:
+        return n + 1 >= w[i]
+    if t[T_LEVEL]:
+        n += min(t[T_INHERITED_N], w[i - 1])
+    return n >= w[i]
+
+
+def _request(w, t, step):
+    """Ask for a refresh of all cells of one step under the ball's state side; joins a pending request."""
+    one = 0x8000 >> t[T_D_S] * t[T_LEVEL]  # a cell is its first bits, then a one, then zeros
+    cell = t[T_STATE] & ~(2 * one - 1) | one
+    pending = w[step + S_JOB_CELL]
+    if pending:
+        one = max(one, pending & -pending)
+        while (cell ^ pending) & ~(2 * one - 1):
+            one <<= 1
+        cell = cell & ~(2 * one - 1) | one
+    w[step + S_JOB_CELL] = cell
+    w[step + S_JOB_AT] = cell & ~(2 * one - 1)
+
+
+def _split(w, t):
+    if not tree_split(w, t[T_REC]):
+        count_up(w, H_REFUSED)
+    elif t[T_SHARED]:
+        for h in range(t[T_HORIZON]):
+            _request(w, t, w[H_STEPS_AT] + h * S_WORDS)
+    else:
+        _request(w, t, t[T_STEP])
+
+
+def jobs(w, t):
+    """Refresh the next cell of the pending request of this step, if there is one."""
+    i = t[T_STEP]
+    cell = w[i + S_JOB_CELL]
+    if cell == 0:
+        return
+    code = w[i + S_JOB_AT]
+    tree_scan(w, t, code)
+    code |= 0xFFFF >> value_set(w, t, code)
+    if code >= cell | (cell & -cell) - 1:
+        w[i + S_JOB_CELL] = w[i + S_JOB_AT] = 0
+    else:
+        w[i + S_JOB_AT] = code + 1
+
+
+def _refresh_other(w, t):
+    """What a shared tree learnt at one step is news to the others: now and then refresh the cell of one."""
+    h = number_random(w)
+    if h & OTHER_MASK:
+        return
+    h = t[T_H] + 1 + (h * (t[T_HORIZON] - 1) >> 16)
+    if h >= t[T_HORIZON]:
+        h -= t[T_HORIZON]
+    call_decode(w, t, h)
+    tree_scan(w, t, t[T_STATE])
+    value_set(w, t, t[T_STATE])
+
+
+def _update(w, t):
+    """Update the model of the ball with one sample and its Q; returns the Q."""
+    rec = t[T_REC]
+    level = t[T_LEVEL]
+    word = rec << 2
+    old = VALUE_MAX
+    if rec == 0:  # without a record of its own the ball lends its parent's
+        rec = t[T_PARENT]
+        level -= 1
+        word = t[T_SLOT]
+    if w[H_FLAGS] & FLAG_PAPER:
+        old = _old_q(w, t, word)
+    add_sample(w, t, rec, level)
+    if not w[H_FLAGS] & FLAG_PAPER:
+        gather_near(w, t)
+    elif t[T_REC]:  # a parent's evidence was gathered on the way down
+        gather_all(w, t, rec, level)
+    level = adapt_bonus(w, t, t[T_WEIGHT])
+    level = tree_clip(t, t[T_VALUE] + level)
+    if level < old:
+        old = level
+    w[word] = tree_surplus(old, t[T_EXPECTED])
+    return old
+
+
+def _old_q(w, t, word):
+    """Paper: Q before this sample; a ball without samples still refers to its parent's next states."""
+    rec = t[T_REC]
+    if rec == 0 or w[(rec << 2) + R_N] & N_MAX == 0:
+        return tree_q(w, t, w[word], t[T_PARENT], t[T_LEVEL] - 1)
+    return tree_q(w, t, w[word], rec, t[T_LEVEL])
+
+
+def _learn(w, t):
+    """Descend, update, split; returns the new Q, or -1 when V must be refreshed in any case."""
+    _descend(w, t)
+    if t[T_REC] == 0:
+        count_up(w, H_NO_ROOM)
+        if t[T_PARENT]:
+            _update(w, t)
+        return -1
+    q = _update(w, t)
+    if _wants_split(w, t):
+        _split(w, t)
+        return -1
+    return q
+
+
+def sample(w, t):
+    """Learn from the state, action, reward and next state in `t`."""
+    q = _learn(w, t)
+    i = t[T_STEP] + S_JOB_CELL
+    if w[H_FLAGS] & FLAG_PAPER:
+        # The paper refreshes every state cell under the ball; so do we, at once.
+        _request(w, t, t[T_STEP])
+        while w[i]:
+            jobs(w, t)
+        return
+    if q < 0 or not value_holds(w, t, t[T_STATE], q):
+        tree_scan(w, t, t[T_STATE])
+        value_set(w, t, t[T_STATE])
+    if w[i]:
+        jobs(w, t)
+    elif t[T_SHARED] and t[T_HORIZON] > 1:
+        _refresh_other(w, t)

@@ -1,0 +1,142 @@
+"""Getting units back when the pool runs low: one bounded walk a step, clock-style.
+
+Every record on the path of a sample gets full credit; every walk takes one credit from the records it passes.
+A leaf without credit is folded into its parent and leaves its Q behind in its slot; a block whose balls are
+all unvisited is removed. What was not used for long goes, in pieces of bounded size.
+"""
+
+from ._scratch import T_CHUNKS, T_HORIZON, T_LEVEL, T_PARENT, T_REC, T_SLOT, T_SPENT, T_TO, T_TO_LEVEL
+from ._spec import CREDIT_SHIFT, FLAG_FREEZE, H_FLAGS, H_RECLAIMS, H_UNITS, N_MAX, R_N, R_REWARD, TAG
+from .call import decode as call_decode
+from .counts import expect as counts_expect
+from .counts import fold as counts_fold
+from .number import blend as number_blend
+from .number import random as number_random
+from .pool import count_up
+from .pool import free as pool_free
+from .pool import room as pool_room
+from .tree import free as tree_free
+from .tree import q as tree_q
+from .tree import root as tree_root
+from .tree import slots as tree_slots
+from .tree import surplus as tree_surplus
+from .tree import unsplit as tree_unsplit
+from .value_reclaim import reclaim as value_reclaim
+
+
+def _join(w, rec, parent):
+    """Add the samples and the mean reward of a leaf to those of its parent (both as word indices)."""
+    n = w[rec + R_N] & N_MAX
+    parent_n = w[parent + R_N] & N_MAX
+    if n:
+        w[parent + R_REWARD] = number_blend(w[parent + R_REWARD], w[rec + R_REWARD], n, n + parent_n)
+    n += parent_n
+    w[parent + R_N] = w[parent + R_N] & ~N_MAX | (n if n < N_MAX else N_MAX)
+
+
+def _fold(w, t):
+    """Fold the leaf in the slot into its parent; the slot keeps its Q."""
+    rec = w[t[T_SLOT]]
+    level = t[T_LEVEL]
+    t[T_TO] = t[T_PARENT]
+    t[T_TO_LEVEL] = level - 1
+    _join(w, rec << 2, t[T_TO] << 2)
+    q = tree_q(w, t, w[rec << 2], rec, level)
+    counts_fold(w, t, rec)
+    level = counts_expect(w, t, t[T_TO], t[T_TO_LEVEL])
+    w[t[T_SLOT]] = tree_surplus(q, level)
+    tree_free(w, rec)
+
+
+def _pick(w, block, slots, records):
+    """A linked slot of the block, starting anywhere, rather one without credit; -1 when all are values."""
+    slots -= 1
+    i = number_random(w) & slots
+    end = i + slots
+    found = -1
+    block <<= 2
+    while i <= end:
+        slot = block + (i & slots)
+        if not w[slot] & TAG:
+            if not records or w[(w[slot] << 2) + R_N] >> CREDIT_SHIFT == 0:
+                return slot
+            if found < 0:
+                found = slot
+        i += 1
+    return found
+
+
+def _best_slot(w, block, slots):
+    """The word that stands for all balls of a block of unvisited ones: the best of them."""
+    block <<= 2
+    best = w[block]
+    for i in range(block + 1, block + slots):
+        if w[i] > best:
+            best = w[i]
+    return best
+
+
+def _remove(w, t, block, chunk):
+    """Remove a block whose balls are all unvisited."""
+    best = _best_slot(w, block, tree_slots(w, chunk))
+    if chunk == 0:
+        tree_unsplit(w, t[T_REC], t[T_LEVEL], best)
+    else:
+        pool_free(w, block)
+        w[t[T_SLOT]] = best
+    count_up(w, H_RECLAIMS)
+
+
+def _walk_level(w, t):
+    """From the record to one a level below; 0 when the walk ended in a block without records."""
+    block = w[t[T_REC] << 2]
+    chunk = 0
+    while True:
+        slot = tree_slots(w, chunk)
+        chunk += 1
+        last = chunk == t[T_CHUNKS]
+        slot = _pick(w, block, slot, last)
+        if slot < 0:
+            chunk -= 1
+            if t[T_SPENT]:
+                _remove(w, t, block, chunk)
+            return 0
+        t[T_SLOT] = slot
+        if last:
+            return 1
+        block = w[slot]
+
+
+def _reclaim_tree(w, t):
+    """One walk through a tree: folds one leaf or removes one block, or only takes credit."""
+    t[T_SLOT] = tree_root(w, t)
+    t[T_PARENT] = t[T_LEVEL] = 0
+    if w[t[T_SLOT]] & TAG:
+        return
+    while True:
+        rec = w[t[T_SLOT]]
+        t[T_REC] = rec
+        i = (rec << 2) + R_N
+        t[T_SPENT] = w[i] >> CREDIT_SHIFT == 0
+        if not t[T_SPENT]:
+            w[i] -= 1 << CREDIT_SHIFT
+        if w[rec << 2] & TAG:
+            if t[T_SPENT] and t[T_PARENT]:
+                _fold(w, t)
+                count_up(w, H_RECLAIMS)
+            return
+        if not _walk_level(w, t):
+            return
+        t[T_PARENT] = rec
+        t[T_LEVEL] += 1
+
+
+def step(w, t):
+    if w[H_FLAGS] & FLAG_FREEZE or pool_room(w) >= 4 + (w[H_UNITS] >> 5):
+        return
+    random = number_random(w)
+    call_decode(w, t, random * t[T_HORIZON] >> 16)
+    if random & 3:
+        _reclaim_tree(w, t)
+    elif value_reclaim(w, t):
+        count_up(w, H_RECLAIMS)

@@ -1,0 +1,106 @@
+"""V of one step: a binary tree over the bits of the state code.
+
+A node is {slot 0, slot 1, aux 0, aux 1}. A slot is either a value (then aux is the best action code of that
+cell) or a link (then aux is the mean of everything below), so `act` and an expectation are one descent.
+"""
+
+from ._scratch import (
+    T_ACTION,
+    T_BEST_ACTION,
+    T_BEST_LEVEL,
+    T_BEST_Q,
+    T_D_S,
+    T_LEVEL,
+    T_PATH,
+    T_STEP,
+)
+from ._spec import FLAG_PAPER, H_FLAGS, S_V_SLOT, SCAN_TOLERANCE, TAG, VALUE_MASK
+from .pool import alloc as pool_alloc
+
+
+def at(w, step, code, bits):
+    """Mean value of the cell of the first `bits` bits of the code."""
+    step += S_V_SLOT
+    word = w[step]
+    while bits and not word & TAG:
+        step = (word << 2) + (code >> 15 & 1)
+        word = w[step]
+        code <<= 1
+        bits -= 1
+    return word & VALUE_MASK if word & TAG else w[step + 2]
+
+
+def find(w, step, code):
+    """Word index of the value whose cell contains the code."""
+    step += S_V_SLOT
+    word = w[step]
+    while not word & TAG:
+        step = (word << 2) + (code >> 15 & 1)
+        word = w[step]
+        code <<= 1
+    return step
+
+
+def _slot_value(w, i):
+    return w[i] & VALUE_MASK if w[i] & TAG else w[i + 2]
+
+
+def refresh_means(w, t, depth):
+    """Refresh the means above a changed cell, nearest first."""
+    while depth:
+        depth -= 1
+        i = t[T_PATH + depth]
+        node = w[i] << 2
+        w[i + 2] = (_slot_value(w, node) + _slot_value(w, node + 1) + 1) >> 1
+
+
+def _refine(w, i):
+    """Divide the cell of a value slot; 0 when there is no room."""
+    unit = pool_alloc(w)
+    if unit:
+        node = unit << 2
+        w[node] = w[node + 1] = w[i]
+        w[node + 2] = w[node + 3] = w[i + 2]
+        w[i] = unit
+    return unit
+
+
+def set(w, t, code):
+    """Store the result of the last scan in the cell of `code`; returns the depth of the cell in bits.
+
+    The tree is refined to the scan's level where there is room.
+    """
+    i = t[T_STEP] + S_V_SLOT
+    depth = 0
+    while True:
+        if w[i] & TAG and (depth >= t[T_D_S] * t[T_BEST_LEVEL] or not _refine(w, i)):
+            break
+        t[T_PATH + depth] = i
+        i = (w[i] << 2) + (code >> (15 - depth) & 1)
+        depth += 1
+    q = t[T_BEST_Q]
+    if w[H_FLAGS] & FLAG_PAPER and w[i] & VALUE_MASK < q:
+        q = w[i] & VALUE_MASK
+    w[i] = TAG | q
+    w[i + 2] = t[T_BEST_ACTION]
+    refresh_means(w, t, depth)
+    return depth
+
+
+def holds(w, t, code, q):
+    """Is the cell of `code` up to date although the Q of its best action is now `q`?
+
+    Small moves are not worth a scan; the value is left alone, so that small moves add up.
+    """
+    i = t[T_STEP] + S_V_SLOT
+    depth = 0
+    while not w[i] & TAG:
+        i = (w[i] << 2) + (code >> (15 - depth) & 1)
+        depth += 1
+    q -= w[i] & VALUE_MASK
+    return (
+        w[i + 2] == t[T_ACTION]
+        and depth >= t[T_D_S] * t[T_LEVEL]
+        and q < SCAN_TOLERANCE
+        and q > -SCAN_TOLERANCE
+    )

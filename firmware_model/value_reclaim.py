@@ -1,0 +1,67 @@
+"""Getting nodes of a V tree back. Apart from the rest of `value`, because it scans the partition."""
+
+from ._scratch import (
+    T_BEST_ACTION,
+    T_BEST_LEVEL,
+    T_BEST_Q,
+    T_D_S,
+    T_DEPTH,
+    T_HALF_ACTION,
+    T_HALF_LEVEL,
+    T_HALF_Q,
+    T_PATH,
+    T_STEP,
+)
+from ._spec import FLAG_PAPER, H_FLAGS, S_V_SLOT, TAG
+from .number import random as number_random
+from .pool import free as pool_free
+from .tree import scan as tree_scan
+from .value import refresh_means
+
+
+def _walk(w, t):
+    """Code of a random node whose two slots are values; leaves its depth in `t`, its own slot in the path."""
+    way = number_random(w)
+    i = t[T_STEP] + S_V_SLOT
+    code = depth = 0
+    while True:
+        t[T_PATH + depth] = i
+        i = (w[i] << 2) + (way >> depth & 1)
+        if w[i] & TAG:
+            i ^= 1
+        if w[i] & TAG:
+            t[T_DEPTH] = depth
+            return code
+        code |= (i & 1) << (15 - depth)
+        depth += 1
+
+
+def _scan_halves(w, t, code):
+    """Scan both halves of a node's cell, the second one last; 0 when a ball needs both."""
+    tree_scan(w, t, code)
+    t[T_HALF_LEVEL] = t[T_BEST_LEVEL]
+    t[T_HALF_Q] = t[T_BEST_Q]
+    t[T_HALF_ACTION] = t[T_BEST_ACTION]
+    code |= 1 << (15 - t[T_DEPTH])
+    tree_scan(w, t, code)
+    level = max(t[T_HALF_LEVEL], t[T_BEST_LEVEL])
+    return t[T_D_S] * level <= t[T_DEPTH]
+
+
+def reclaim(w, t):
+    """Join the two values of a random node when no ball needs both; returns 1 when a unit came back."""
+    i = t[T_STEP] + S_V_SLOT
+    if w[i] & TAG:
+        number_random(w)
+        return 0
+    if not _scan_halves(w, t, _walk(w, t)):
+        return 0
+    i = t[T_PATH + t[T_DEPTH]]
+    mean = (t[T_HALF_Q] + t[T_BEST_Q] + 1) >> 1
+    if w[H_FLAGS] & FLAG_PAPER and w[i + 2] < mean:
+        mean = w[i + 2]
+    pool_free(w, w[i])
+    w[i] = TAG | mean
+    w[i + 2] = t[T_HALF_ACTION] if t[T_HALF_Q] >= t[T_BEST_Q] else t[T_BEST_ACTION]
+    refresh_means(w, t, t[T_DEPTH])
+    return 1
