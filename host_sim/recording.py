@@ -233,6 +233,12 @@ def optimum_picture(problem: Problem) -> np.ndarray | None:
     return (share * FULL).round().astype(np.uint16)
 
 
+def optimum_now(problem: Problem) -> OptimumPictures | None:
+    """Q* of the first instance as it is now, as a single picture."""
+    picture = optimum_picture(problem)
+    return None if picture is None else OptimumPictures(np.array([problem.episode + 1]), picture[None])
+
+
 def resample(table: np.ndarray, points: int) -> np.ndarray:
     """The table on `points` evenly spaced points per axis, linear in between."""
     for axis, size in enumerate(table.shape):

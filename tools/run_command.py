@@ -14,12 +14,16 @@ from adamb.budgets.errors import AdambError, InputError
 from adamb.budgets.sizes import format_bytes, parse_size
 
 if TYPE_CHECKING:
+    from adamb.host_sim.agents import Agent
+    from adamb.host_sim.problem import Problem
+    from adamb.host_sim.recording import Recording
     from adamb.host_sim.runner import RunResult
 
 MAX_SEEDS = 10_000
 MAX_RETURNS = 100_000_000
-FILES = ("run.json", "curves.csv")
-PLOTS = ("reward.png", "reward.svg", "bytes.png", "bytes.svg")
+FILES = ("run.json", "curves.csv", "details.json")
+RECORDS = ("recording.npz", "block.bin")
+PLOTS = ("reward.png", "reward.svg", "bytes.png", "bytes.svg", "partition.png", "partition.svg")
 EXAMPLE = "Example: adamb run oil-laplace --budget 4KiB --seeds 10 --plot --out runs/demo"
 
 LEARNER, TASK, OUTPUT = "The agent", "The problem", "Output"
@@ -47,6 +51,7 @@ class Request:
     json: str | None
     out: Path | None
     plot: bool
+    record: bool
     force: bool
     quiet: bool
 
@@ -54,8 +59,19 @@ class Request:
         """What the run is going to write."""
         listed = [] if self.json in (None, "-") else [Path(str(self.json))]
         if self.out is not None:
-            listed += [self.out / name for name in FILES + (PLOTS if self.plot else ())]
+            names = FILES + (PLOTS if self.plot else ()) + (RECORDS if self.record else ())
+            listed += [self.out / name for name in names]
         return listed
+
+
+@dataclass
+class Outcome:
+    """What a simulation leaves: the numbers, and the two that met, for pictures of what was learnt."""
+
+    result: RunResult
+    problem: Problem
+    agent: Agent
+    recording: Recording | None
 
 
 def register(app: typer.Typer) -> None:
@@ -123,6 +139,9 @@ def run(
         Path | None, _option("--out", help="folder for run.json, curves.csv and plots", panel=OUTPUT)
     ] = None,
     plot: Annotated[bool, _option("--plot", help="PNG and SVG into the folder", panel=OUTPUT)] = False,
+    record: Annotated[
+        bool, _option("--record", help="snapshots of the first seed for adamb report", panel=OUTPUT)
+    ] = False,
     force: Annotated[bool, _option("--force", help="replace files of an earlier run", panel=OUTPUT)] = False,
     quiet: Annotated[bool, _option("--quiet", help="no progress display", panel=OUTPUT)] = False,
 ) -> None:
@@ -132,7 +151,7 @@ def run(
         "gamma": gamma, "phi": phi, "split": split, "planning": planning, "action": action,
         **{name.replace("-", "_"): _number_or_word(v) for name, v in pairs("agent-set", agent_set).items()},
     }  # fmt: skip
-    if plot and out is None:
+    if (plot or record) and out is None:
         out = Path("runs") / f"{Path(problem).name.replace(':', '-')}-{agent.replace(':', '-')}"
     request = Request(
         problem=problem,
@@ -149,6 +168,7 @@ def run(
         json=json,
         out=out,
         plot=plot,
+        record=record,
         force=force,
         quiet=quiet,
     )
@@ -210,10 +230,11 @@ def perform(request: Request) -> int:
 
     outputs.refuse_to_overwrite(request.files(), force=request.force)
     errors = Console(stderr=True)
-    result = _simulate(request, errors)
+    outcome = _simulate(request, errors)
+    result = outcome.result
     console = errors if request.json == "-" else Console()
     console.print(summary.table(result))
-    saved = save(request, result)
+    saved = save(request, outcome)
     if not result.within_budget():
         used, cap = int(result.bytes_peak.max()), result.budget_bytes or 0
         message = f"budget violated: {format_bytes(used)} ({used} bytes) used, the cap is {cap} bytes"
@@ -228,8 +249,9 @@ def perform(request: Request) -> int:
     return OK if result.within_budget() else VIOLATED
 
 
-def _simulate(request: Request, errors: Any) -> RunResult:
+def _simulate(request: Request, errors: Any) -> Outcome:
     from adamb.host_sim.agents import default_core, make_agent
+    from adamb.host_sim.recording import Recorder
     from adamb.host_sim.registry import make_problem
     from adamb.host_sim.runner import simulate
     from adamb.tools import live, summary
@@ -253,24 +275,27 @@ def _simulate(request: Request, errors: Any) -> RunResult:
     with waiting:
         agent = make_agent(request.agent, problem, budget_bytes=request.budget_bytes, **request.options)
         problem.optimal()
+        recorder = Recorder(problem, agent, request.episodes) if request.record else None
     title = summary.run_title(request.problem, request.agent, agent.core, request.budget_bytes)
     with live.stop_on_interrupt() as stop, live.watch(errors, title, stop, quiet=request.quiet) as watcher:
-        return simulate(problem, agent, episodes=request.episodes, progress=watcher)
+        progress = watcher if recorder is None else recorder.follow(watcher)
+        result = simulate(problem, agent, episodes=request.episodes, progress=progress)
+    return Outcome(result, problem, agent, None if recorder is None else recorder.finish(result.episodes))
 
 
-def save(request: Request, result: RunResult) -> bool:
+def save(request: Request, outcome: Outcome) -> bool:
     """Write what was asked for; False, after a line that says why, where that is not possible."""
     from adamb.tools import outputs
     from adamb.tools.cli import describe_os_error
 
-    summary_json = outputs.json_bytes(result.to_json())
+    summary_json = outputs.json_bytes(outcome.result.to_json())
     try:
         if request.json == "-":
             sys.stdout.write(summary_json.decode())
         elif request.json is not None:
             outputs.write_atomic(Path(request.json), summary_json)
         if request.out is not None:
-            outputs.save(request.out, _files(request, result, summary_json))
+            outputs.save(request.out, _files(request, outcome, summary_json))
     except OSError as error:
         line = f"adamb: error: the results above could not be saved: {describe_os_error(error)}"
         print(line, file=sys.stderr)
@@ -281,13 +306,39 @@ def save(request: Request, result: RunResult) -> bool:
     return True
 
 
-def _files(request: Request, result: RunResult, summary_json: bytes) -> dict[str, bytes]:
+def _files(request: Request, outcome: Outcome, summary_json: bytes) -> dict[str, bytes]:
     """run.json comes last: where it is, the folder is complete."""
     from adamb.tools import outputs, summary
+    from adamb.tools.run_details import details
 
-    files = {"curves.csv": outputs.csv_bytes(summary.CURVES, summary.curve_rows(result))}
+    result = outcome.result
+    files = {
+        "curves.csv": outputs.csv_bytes(summary.CURVES, summary.curve_rows(result)),
+        "details.json": outputs.json_bytes(details(result, outcome.problem, request.episodes)),
+    }
     if request.plot:
         from adamb.tools.plots import plot_files
 
-        files |= plot_files(result)
+        files |= {**plot_files(result), **_partition_files(request, outcome)}
+    if outcome.recording is not None:
+        files |= {"recording.npz": outcome.recording.to_bytes(), "block.bin": _block(outcome.agent)}
     return {**files, "run.json": summary_json}
+
+
+def _block(agent: Any) -> bytes:
+    """The first learner's memory as a board would dump it: little-endian words."""
+    return agent.blocks[0].astype("<u2").tobytes()
+
+
+def _partition_files(request: Request, outcome: Outcome) -> dict[str, bytes]:
+    """Pictures of the first learner's partition, where it has one in a block."""
+    from adamb.host_sim.recording import optimum_now
+    from adamb.tools import partition_plot, summary
+
+    blocks = getattr(outcome.agent, "blocks", None)
+    if blocks is None:
+        return {}
+    result = outcome.result
+    title = summary.run_title(request.problem, request.agent, result.core, result.budget_bytes)
+    title += f", seed {result.seeds[0]}"
+    return partition_plot.plot_files(blocks[0], title, optimum_now(outcome.problem))

@@ -84,7 +84,7 @@ def test_the_folder_holds_result_curves_and_pictures(capsys, tmp_path):
     folder = tmp_path / "deep" / "run"
     code, _, error = adamb(capsys, "run", PROBLEM, *QUICK, "--out", folder, "--plot")
     assert code == 0, error
-    names = ["bytes.png", "bytes.svg", "curves.csv", "reward.png", "reward.svg", "run.json"]
+    names = ["bytes.png", "bytes.svg", "curves.csv", "details.json", "reward.png", "reward.svg", "run.json"]
     assert sorted(path.name for path in folder.iterdir()) == names
     assert (folder / "reward.png").read_bytes().startswith(b"\x89PNG")
     assert b"reward per episode" in (folder / "reward.svg").read_bytes()
