@@ -1,0 +1,231 @@
+"""Configuration, header and steps of the exact reference, and how its block is written down.
+
+SPEC.md sections 2, 3 and the *init* and *restart* of section 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import exact_numbers as num
+from exact_memory import Pool, Record, TableUnit, Tree, VCell
+
+from adamb.firmware_model import _spec as spec
+
+COUNTERS = ("refused", "no_room", "reclaims", "saturations", "restarts")
+LEARNED = (
+    "same_n",
+    "same_reward",
+    "same_next",
+    "other_n",
+    "other_reward",
+    "other_next",
+    "other_total",
+    "mean_reward",
+    "return_sum",
+    "return_mean",
+    "return_dev",
+    "drop",
+    "since",
+)
+HEADER_WORDS = [name.lower().removeprefix("h_") for name in vars(spec) if name.startswith("H_")][:-1]
+STEP_WORDS = [name.lower().removeprefix("s_") for name in vars(spec) if name.startswith("S_")][:-1]
+
+
+@dataclass
+class Config:
+    """The fields of `adamb_config`, by the same names."""
+
+    d_s: int = 1
+    d_a: int = 1
+    horizon: int = 5
+    paper: int = 0
+    own: int = 0
+    share: int = 0
+    freeze: int = 0
+    random_action: int = 0
+    detect: int = 0
+    auto_bonus: int = 0
+    bonus: int = 1024
+    seed: int = 1
+    thresholds: list[int] = field(default_factory=lambda: thresholds(2, 1, 1))
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def thresholds(gamma: int, phi_num: int, phi_den: int) -> list[int]:
+    """ceil(phi · 2^(gamma · level)), more than THRESHOLD_MAX becoming "never", for levels 0 … LEVEL_MAX."""
+    out = []
+    for level in range(spec.LEVEL_MAX + 1):
+        value = -(-(phi_num << (gamma * level)) // phi_den)
+        out.append(value if value <= spec.THRESHOLD_MAX else spec.THRESHOLD_NEVER)
+    return out
+
+
+def acceptable(config: Config) -> bool:
+    flags = (config.paper, config.own, config.freeze, config.random_action, config.detect, config.auto_bonus)
+    steps = config.thresholds
+    return (
+        1 <= config.d_s <= spec.DIM_MAX
+        and 1 <= config.d_a <= spec.DIM_MAX
+        and 1 <= config.horizon <= spec.HORIZON_MAX
+        and 0 <= config.bonus <= spec.BONUS_MAX
+        and all(flag in (0, 1) for flag in flags)
+        and config.share in (0, 1, 2)
+        and steps[0] >= 1
+        and all(a <= b for a, b in pairwise(steps))
+    )
+
+
+@dataclass(eq=False)
+class Step:
+    v: VCell
+    tree: Tree
+    state: int = 0
+    action: int = 0
+    job: tuple[int, int] | None = None
+    job_at: int = 0
+
+    def words(self) -> list[int]:
+        cell = 0
+        if self.job:
+            prefix, depth = self.job
+            cell = (prefix << 1 | 1) << (15 - depth)
+        root = self.tree.slots[0]
+        named = {
+            "root": spec.TAG | (root + spec.SURPLUS_ZERO) if isinstance(root, int) else root.unit,
+            "v_slot": self.v.slot(),
+            "v_aux": self.v.aux(),
+            "state": self.state,
+            "action": self.action,
+            "job_cell": cell,
+            "job_at": self.job_at,
+        }
+        return [named[name] for name in STEP_WORDS]
+
+
+class Model:
+    """Everything the controller knows. `number` makes the zeros that learning starts from."""
+
+    def __init__(self, config: Config, units: int, number: Callable[[int], int] = int) -> None:
+        self.config = config
+        self.number = number
+        self.d_s, self.d_a, self.horizon = config.d_s, config.d_a, config.horizon
+        self.paper = bool(config.paper)
+        self.f = num.fraction_bits(self.horizon)
+        self.chunks = num.chunks(self.d_s, self.d_a)
+        self.finest = num.finest_level(config.thresholds, self.d_s, self.d_a)
+        self.thresholds = config.thresholds[: self.finest + 1]
+        self.steps_at = len(HEADER_WORDS) + len(self.thresholds)
+        self.pool_at = -(-(self.steps_at + len(STEP_WORDS) * self.horizon) // spec.UNIT_WORDS)
+        self.units = units
+        self.share = config.share
+        self.rng = config.seed or 0x5EED
+        self.bonus = config.bonus >> (12 - self.f)
+        self.reciprocal = [number(x) for x in num.RECIPROCAL]
+        self.inverse_root = [number(x) for x in num.INVERSE_ROOT]
+        self.pool = Pool(self.pool_at, units)
+        self.episodes = number(0)
+        self.counters = dict.fromkeys(COUNTERS, 0)
+        self.steps: list[Step] = []
+        self.table: list[TableUnit] = []
+        self.learned: dict[str, int] = {}
+        self.splits = 0
+        self.restart()
+
+    def restart(self) -> None:
+        self.pool.forget()
+        self.splits = 0
+        self.learned = dict.fromkeys(LEARNED, self.number(0))
+        self.table = []
+        if self.share == spec.SHARE_TESTING:
+            self.table = [TableUnit() for _ in range(spec.SHARE_TABLE_UNITS)]
+            for unit in self.table:
+                self.pool.take(unit)
+        whole = num.centre(0, 0, self.d_a)
+        self.steps = [
+            Step(v=VCell(self.most(h), self.number(whole)), tree=Tree([self.number(-spec.SURPLUS_ZERO)]))
+            for h in range(self.horizon)
+        ]
+
+    def most(self, h: int) -> int:
+        return self.number(min((self.horizon - h) << self.f, spec.VALUE_MAX))
+
+    def shares(self) -> bool:
+        return self.share != spec.SHARE_OFF
+
+    def tree(self, h: int) -> Tree:
+        return self.steps[0 if self.shares() else h].tree
+
+    def random(self) -> int:
+        self.rng = num.xorshift(self.rng)
+        return self.rng
+
+    def goes_up(self, counter: str) -> None:
+        self.counters[counter] = min(self.counters[counter] + 1, 65535)
+
+    def new_record(self, surplus: int) -> Record:
+        return Record(surplus=surplus, n=self.number(0), reward=self.number(0))
+
+    def slots_of(self, chunk: int) -> int:
+        return 1 << sum(self.chunks[chunk])
+
+    def slot_range(self, chunk: int, level: int, state: int) -> tuple[int, int]:
+        """First slot and number of slots that agree with the state, in a block below a ball of `level`."""
+        before = level * self.d_s + sum(s for s, _ in self.chunks[:chunk])
+        s, a = self.chunks[chunk]
+        return num.field(state, before, s) << a, 1 << a
+
+    def slot_index(self, chunk: int, level: int, state: int, action: int) -> int:
+        before = level * self.d_a + sum(a for _, a in self.chunks[:chunk])
+        first, _ = self.slot_range(chunk, level, state)
+        return first | num.field(action, before, self.chunks[chunk][1])
+
+    def header(self) -> dict[str, int]:
+        config = self.config
+        flags = (
+            (config.paper, spec.FLAG_PAPER),
+            (config.own, spec.FLAG_OWN),
+            (config.freeze, spec.FLAG_FREEZE),
+            (config.random_action, spec.FLAG_RANDOM),
+            (config.detect, spec.FLAG_DETECT),
+            (config.auto_bonus, spec.FLAG_AUTO_BONUS),
+        )
+        return {
+            "magic": spec.MAGIC,
+            "hash": spec.SPEC_HASH,
+            "units": self.units,
+            "dims": self.d_s | self.d_a << 4 | self.horizon << 8,
+            "bits": sum((s | a << 2) << (4 * c) for c, (s, a) in enumerate(self.chunks)),
+            "flags": sum(bit for on, bit in flags if on),
+            "scale": self.f | self.finest << 8,
+            "steps_at": self.steps_at,
+            "pool_at": self.pool_at,
+            "bonus": self.bonus,
+            "rng": self.rng,
+            "free_head": self.pool.free[-1] if self.pool.free else 0,
+            "free_n": len(self.pool.free),
+            "fresh": self.pool.fresh,
+            "used_peak": self.pool.peak,
+            "share": self.share,
+            "table": self.table[0].unit if self.table else 0,
+            "episodes": self.episodes & 0xFFFF,
+            "episodes_high": self.episodes >> 16,
+            "splits": self.splits,
+            **self.learned,
+            **self.counters,
+        }
+
+    def words(self) -> list[int]:
+        """The whole block."""
+        header = self.header()
+        out = [header[name] for name in HEADER_WORDS] + list(self.thresholds)
+        for step in self.steps:
+            out += step.words()
+        out += [0] * (-len(out) % spec.UNIT_WORDS)
+        return out + self.pool.words()
+
