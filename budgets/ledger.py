@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import psutil
 
 from adamb.budgets.bounds_units import Layout
-from adamb.budgets.errors import AdambError
+from adamb.budgets.errors import AdambError, InputError
 from adamb.firmware_model import _spec as spec
 
 UNIT_WORDS = int(spec.UNIT_WORDS)
@@ -76,9 +76,15 @@ class _Walk:
         if w[spec.H_HASH] != spec.SPEC_HASH:
             raise DamagedBlock("the block was written by another version of the core")
         dims = int(w[spec.H_DIMS])
-        self.layout = Layout(dims & 15, dims >> 4 & 15, dims >> 8)
+        try:
+            self.layout = Layout(dims & 15, dims >> 4 & 15, dims >> 8)
+        except InputError as error:
+            raise DamagedBlock(f"the header's dimensions are impossible: {error}") from None
         self.pool_at, self.units = int(w[spec.H_POOL_AT]), int(w[spec.H_UNITS])
         self.fresh = int(w[spec.H_FRESH])
+        steps_end = int(w[spec.H_STEPS_AT]) + self.layout.horizon * int(spec.S_WORDS)
+        if w[spec.H_STEPS_AT] < spec.H_WORDS or steps_end > self.pool_at * UNIT_WORDS:
+            raise DamagedBlock("the header's places of the steps and of the pool contradict each other")
         if self.fresh * UNIT_WORDS > len(w):
             raise DamagedBlock("the block is shorter than the part of it that is in use")
         if not (self.pool_at <= self.fresh <= self.units and self.units * UNIT_WORDS <= self.length):

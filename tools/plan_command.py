@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from adamb.budgets.planner import Plan
+    from adamb.tools.plan_costs import Costs
 
 EXAMPLE = "Example: adamb plan --dims 1+1 --horizon 5 --episodes 2000 --mode paper --board microbit"
 JOB, MEMORY, OUTPUT = "The job", "The memory", "Output"
@@ -37,6 +38,9 @@ def plan(
     board: Annotated[str | None, _option("--board", help="a name or a profile's path", panel=MEMORY)] = None,
     budget: Annotated[str | None, _option("--budget", help="bytes: 4KiB, 512B, 4096", panel=MEMORY)] = None,
     runtime: Annotated[str | None, _option("--runtime", help="micropython or c", panel=MEMORY)] = None,
+    costs: Annotated[
+        bool, _option("--costs/--no-costs", help="run the compiled core for instructions", panel=OUTPUT)
+    ] = True,
     json_to: Annotated[str | None, _option("--json", help="to a file, or - for stdout", panel=OUTPUT)] = None,
 ) -> None:
     """Certify memory: the most leaves, units and bytes of a job, when a cap can bind, and what would fit.
@@ -47,41 +51,49 @@ def plan(
     from adamb.budgets.planner import plan as make_plan
     from adamb.budgets.sizes import parse_size
     from adamb.tools.outputs import json_bytes, write_atomic
+    from adamb.tools.plan_costs import Costs, measure_costs
 
     d_s, d_a = parse_dims(dims)
     job = Job(d_s, d_a, horizon, episodes, mode, share, split, gamma, phi)
     size = None if budget is None else parse_size(budget)
     made = make_plan(job, board=board, budget_bytes=size, runtime=runtime)
+    if made.verdict == NEVER:
+        costs = False
+    found = measure_costs(job, made.budget_bytes) if costs else None
     if json_to is not None:
         content = made.to_json()
+        if isinstance(found, Costs):
+            content |= found.to_json(made.board)
         if json_to == "-":
             typer.echo(json.dumps(content, indent=2, allow_nan=False))
         else:
             write_atomic(Path(json_to), json_bytes(content))
     if json_to != "-":
-        _show(made)
+        _show(made, found)
     if made.verdict == NEVER:
         raise typer.Exit(1)
 
 
-def _show(made: Plan) -> None:
+def _show(made: Plan, costs: Costs | str | None) -> None:
     from rich.console import Console
 
     console = Console()
-    console.print(_table(made))
+    console.print(_table(made, costs))
+    if isinstance(costs, str):
+        console.print(f"no instructions, stack, time and energy: {costs}", highlight=False)
     console.print(f"[bold]{made.sentence}[/bold]", highlight=False)
     for number, idea in enumerate(made.changes):
         console.print(("to change: " if number == 0 else "       or: ") + idea, highlight=False)
 
 
-def _table(made: Plan) -> Table:
+def _table(made: Plan, costs: Costs | str | None) -> Table:
     from rich import box
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=_title(made), title_justify="left")
     for heading in ("worst case", "value", "why"):
         table.add_column(heading, justify="right" if heading == "value" else "left")
-    for row in _rows(made):
+    for row in [*_rows(made), *(_cost_rows(costs, made) if costs and not isinstance(costs, str) else [])]:
         table.add_row(*row)
     return table
 
@@ -113,3 +125,35 @@ def _rows(made: Plan) -> list[tuple[str, str, str]]:
             when = "never" if first is None else f"episode {first}"
             rows.append(("cap can bind", when, "at the earliest; then reclaiming starts"))
     return rows
+
+
+def _cost_rows(costs: Costs, made: Plan) -> list[tuple[str, str, str]]:
+    """Instructions and stack, and with a board time and energy; a range where the cycles are a range."""
+    from adamb.tools.plan_costs import TARGET
+
+    balls = f"up to {costs.relevant_balls} balls over a state" + (f"; {costs.note}" if costs.note else "")
+    rows = [
+        ("stack", f"{costs.stack_bytes} B", f"deepest call chain, {TARGET}"),
+        ("act", str(costs.act), f"instructions of the C core; {costs.depth} levels of V, {TARGET}"),
+        ("observe", "no bound" if costs.observe is None else str(costs.observe), f"instructions; {balls}"),
+    ]
+    board = made.board
+    if board is None:
+        return rows
+    low, high = board.cycles_per_instruction
+    model = f"{board.core.model}, {low:.2f}–{high:.2f} cycles" + (" (estimate)" if board.estimate else "")
+    rows.append(
+        ("time of act", _span(board.seconds(costs.act), 1e6, "µs"), f"{board.clock_hz / 1e6:g} MHz, {model}")
+    )
+    if costs.observe is not None:
+        rows.append(
+            ("time of observe", _span(board.seconds(costs.observe), 1e3, "ms"), "not on the critical path")
+        )
+        energy = board.energy_uj(costs.act + costs.observe)
+        rows.append(("energy", _span(energy, 1, "µJ"), "of act and observe at the worst"))
+    return rows
+
+
+def _span(pair: tuple[float, float], scale: float, unit: str) -> str:
+    low, high = (f"{value * scale:.3g}" for value in pair)
+    return f"{low} {unit}" if low == high else f"{low}–{high} {unit}"
