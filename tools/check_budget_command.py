@@ -144,18 +144,24 @@ def _measure_target(wanted: BudgetFile, measured: dict[str, float], notes: dict[
 
 def _table(wanted: BudgetFile, rows: list[Row]) -> Table:
     from rich import box
+    from rich.markup import escape
     from rich.table import Table
 
     from adamb.budgets.limits import LIMITS
 
     title = f"{wanted.texts['agent']} on {wanted.problem}, {wanted.numbers['episodes']} episodes"
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=title, title_justify="left")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=escape(title), title_justify="left")
     for heading in ("quantity", "limit", "measured", "margin", "", "how"):
         table.add_column(heading, justify="left" if heading in ("quantity", "", "how") else "right")
     for row in rows:
         sense = "≥" if LIMITS[row.name] == "at least" else "≤"
         verdict = "[green]ok[/green]" if row.ok else "[red]broken[/red]"
         table.add_row(
-            row.name, f"{sense} {row.limit:g}", f"{row.measured:.6g}", f"{row.margin:+.6g}", verdict, row.note
+            row.name,
+            f"{sense} {row.limit:g}",
+            f"{row.measured:.6g}",
+            f"{row.margin:+.6g}",
+            verdict,
+            escape(row.note),
         )
     return table

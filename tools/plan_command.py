@@ -80,10 +80,10 @@ def _show(made: Plan, costs: Costs | str | None) -> None:
     console = Console()
     console.print(_table(made, costs))
     if isinstance(costs, str):
-        console.print(f"no instructions, stack, time and energy: {costs}", highlight=False)
+        console.print(f"no instructions, stack, time and energy: {costs}", highlight=False, markup=False)
     console.print(f"[bold]{made.sentence}[/bold]", highlight=False)
     for number, idea in enumerate(made.changes):
-        console.print(("to change: " if number == 0 else "       or: ") + idea, highlight=False)
+        console.print(("to change: " if number == 0 else "       or: ") + idea, highlight=False, markup=False)
 
 
 def _table(made: Plan, costs: Costs | str | None) -> Table:

@@ -175,11 +175,12 @@ def _show(found: list[Profile], *, quiet: bool) -> None:
 
 def _table(each: Profile) -> Table:
     from rich import box
+    from rich.markup import escape
     from rich.table import Table
 
     seeds = each.task.seeds
     title = f"{each.task.problem}, {each.task.mode}, seeds {seeds[0]}..{seeds[-1]} (worst of them)"
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=title, title_justify="left")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=escape(title), title_justify="left")
     names = list(each.tracks)
     headings = [
         "episode",

@@ -1,0 +1,136 @@
+"""The plan's instructions, time and energy against runs of the compiled core on the emulated board."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+pytest.importorskip("unicorn")
+pytest.importorskip("ziglang")
+
+from adamb.budgets.boards import load_board
+from adamb.budgets.planner import Job
+from adamb.host_sim.registry import make_problem
+from adamb.tools.cli import main
+from adamb.tools.device.core import HostCore
+from adamb.tools.device.measure import measure_cortex
+from adamb.tools.device.settings import Settings
+from adamb.tools.device.stream import record
+from adamb.tools.plan_costs import TARGET, Costs, measure_costs, relevant_balls
+
+EPISODES = 150
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("problem", ["oil-laplace", "oil-2d"])
+def test_no_call_of_a_run_costs_more_than_planned(problem):
+    made = make_problem(problem, [3], episodes=EPISODES)
+    settings = Settings(made.d_s, made.d_a, made.horizon)
+    config, words = settings.config(), 2048
+    stream = record(problem, made, HostCore(config, words), config, words, EPISODES)
+    costs = measure_cortex(stream, TARGET)
+    planned = measure_costs(Job(made.d_s, made.d_a, made.horizon, EPISODES), 2 * words)
+    assert isinstance(planned, Costs) and planned.observe is not None
+    assert costs.act.max() <= planned.act
+    assert costs.observe.max() <= planned.observe
+    assert costs.stack_measured_bytes <= planned.stack_bytes
+
+
+@pytest.fixture(scope="module")
+def planned() -> Costs:
+    found = measure_costs(Job(1, 1, 5, 2000), 4096)
+    assert isinstance(found, Costs)
+    return found
+
+
+def test_time_and_energy_are_instructions_times_the_boards_figures(planned):
+    board = load_board("microbit")
+    content = planned.to_json(board)
+    low, high = board.cycles_per_instruction
+    assert content["cycles_per_instruction"]["model"] == "armv6m-manual"
+    assert content["seconds"]["act"] == pytest.approx([planned.act * low / 16e6, planned.act * high / 16e6])
+    both = planned.act + planned.observe
+    current = board.figures["active_current_ua"]
+    assert content["energy_uj"]["decision"] == pytest.approx(
+        [both * low / 16e6 * current.low * 3, both * high / 16e6 * current.high * 3]
+    )
+    assert "seconds" not in planned.to_json(None)
+
+
+def test_more_episodes_never_cost_less(planned):
+    fewer = measure_costs(Job(1, 1, 5, 20), 4096)
+    assert isinstance(fewer, Costs)
+    assert fewer.act <= planned.act
+    assert fewer.observe <= planned.observe
+    assert relevant_balls(Job(1, 1, 5, 20), None) < relevant_balls(Job(1, 1, 5, 2000), None)
+    assert relevant_balls(Job(1, 1, 5, 2000), 64) == 9
+
+
+def test_paper_mode_says_that_observe_has_no_bound():
+    found = measure_costs(Job(1, 1, 5, 100, "paper"), None)
+    assert isinstance(found, Costs)
+    assert found.observe is None
+    assert "no bound" in found.note
+
+
+def test_the_command_shows_them_and_can_leave_them_out(capsys):
+    assert main(["plan", "--board", "microbit", "--json", "-"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert content["instructions"]["act"] > 50
+    assert content["stack_bytes"] > 100
+    assert content["seconds"]["act"][0] < content["seconds"]["act"][1]
+    assert main(["plan", "--board", "microbit", "--no-costs", "--json", "-"]) == 0
+    assert "instructions" not in json.loads(capsys.readouterr().out)
+
+
+def test_without_the_tools_the_plan_still_certifies_memory(monkeypatch, capsys):
+    from adamb.tools.device import measure
+    from adamb.tools.device.extras import DeviceToolMissing
+
+    def missing(*_):
+        raise DeviceToolMissing("an emulator")
+
+    monkeypatch.setattr(measure, "DeepestAct", missing)
+    assert main(["plan", "--mode", "paper", "--board", "microbit"]) == 0
+    shown = capsys.readouterr().out
+    assert "fits always" in shown
+    assert "an emulator is missing: pip install adamb[device]" in " ".join(shown.split())
+
+
+BUDGET = """
+problem = "oil-laplace"
+episodes = 40
+seeds = 2
+[limits]
+bytes = "2KiB"
+act_instructions = {act}
+observe_instructions = 60000
+stack_bytes = "1KiB"
+min_reward = 0.1
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("act", "code"), [(400, 0), (20, 1)])
+def test_check_budget_measures_the_core_on_the_target(tmp_path, capsys, act, code):
+    path = tmp_path / "budget.toml"
+    path.write_text(BUDGET.format(act=act))
+    assert main(["check-budget", str(path), "--json", "-"]) == code
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["rows"]}
+    assert set(rows) == {"bytes", "act_instructions", "observe_instructions", "stack_bytes", "min_reward"}
+    assert [name for name, row in rows.items() if not row["ok"]] == (
+        [] if code == 0 else ["act_instructions"]
+    )
+    assert rows["observe_instructions"]["measured"] > 500
+    assert TARGET in rows["act_instructions"]["note"]
+
+
+@pytest.mark.slow
+def test_a_block_too_small_for_the_target_is_explained(tmp_path, capsys):
+    path = tmp_path / "budget.toml"
+    path.write_text(
+        BUDGET.format(act=400).replace('bytes = "2KiB"', 'bytes = "100B"').replace("min_reward", "#")
+    )
+    assert main(["check-budget", str(path)]) == 2
+    assert len(capsys.readouterr().err.strip().splitlines()) == 1
