@@ -35,6 +35,7 @@ from math import floor
 from typing import Any
 
 from adamb.budgets.bounds_exact import ForestBound, TreeBound
+from adamb.budgets.controller import level_limit
 from adamb.budgets.errors import InputError
 from adamb.budgets.thresholds import Number, SplitRule, split_rule
 from adamb.firmware_model import _spec as spec
@@ -76,7 +77,7 @@ class Layout:
     @property
     def level_max(self) -> int:
         """Where the bits of the codes or of a count entry end."""
-        return min(int(spec.LEVEL_MAX) // self.d_s, {1: 14, 2: 7, 3: 4}[self.d_a])
+        return level_limit(self.d_s, self.d_a)
 
     def header_units(self, finest: int) -> int:
         """Header, thresholds of levels 0..finest and the words of every step, in whole units."""

@@ -14,16 +14,16 @@ from functools import cached_property
 from typing import Any
 
 from adamb.budgets.boards import Board, board_names, load_board
-from adamb.budgets.bounds_exact import SHARES
-from adamb.budgets.bounds_paper import paper_gamma, paper_phi, partition_size, storage
-from adamb.budgets.bounds_units import MODES, ControllerBound, Layout, reclaim_mark
+from adamb.budgets.bounds_paper import partition_size, storage
+from adamb.budgets.bounds_units import ControllerBound, Layout, reclaim_mark
+from adamb.budgets.controller import BLOCK_BYTES_MAX, make_config
 from adamb.budgets.errors import InputError
-from adamb.budgets.thresholds import RULES, Number, exact
+from adamb.budgets.thresholds import Number, exact
 from adamb.firmware_model import _spec as spec
 
 EPISODES_MAX = 10_000_000
 UNIT_BYTES = int(spec.UNIT_WORDS) * 2
-BLOCK_BYTES_MAX = int(spec.UNITS_MAX) * UNIT_BYTES
+SETTINGS = ("share", "split", "gamma", "phi")
 
 ALWAYS, RECLAIMS, NEVER = "fits always", "fits until an episode, then reclaims", "does not fit"
 
@@ -51,32 +51,16 @@ class Job:
     phi: Number | None = None
 
     def __post_init__(self) -> None:
-        Layout(self.d_s, self.d_a, self.horizon)
+        Layout(self.d_s, self.d_a, self.horizon, self.mode)
         if not 1 <= self.episodes <= EPISODES_MAX:
             raise InputError("episodes", self.episodes, f"must be from 1 to {EPISODES_MAX}")
-        for field, value, allowed in (
-            ("mode", self.mode, MODES),
-            ("share", self.share, (*SHARES, None)),
-            ("split", self.split, (*RULES, None)),
-        ):
-            if value not in allowed:
-                known = ", ".join(str(each) for each in allowed if each is not None)
-                raise InputError(field, value, f"must be one of {known}")
 
     @cached_property
     def settings(self) -> dict[str, Any]:
         """share, split, gamma and phi with the defaults of the mode filled in."""
-        d = self.d_s + self.d_a
-        tracking = {"share": "auto", "split": "inherited", "gamma": 2, "phi": 1}
-        by_paper = {
-            "share": "off",
-            "split": "own",
-            "gamma": paper_gamma(self.d_s),
-            "phi": paper_phi(self.horizon, d, self.d_s),
-        }
-        defaults = tracking if self.mode == "tracking" else by_paper
-        given = {"share": self.share, "split": self.split, "gamma": self.gamma, "phi": self.phi}
-        return {key: defaults[key] if value is None else value for key, value in given.items()}
+        given = {"mode": self.mode, **{key: getattr(self, key) for key in SETTINGS}}
+        words = make_config(self.d_s, self.d_a, self.horizon, given).words
+        return {key: words[key] for key in SETTINGS}
 
     @cached_property
     def bound(self) -> ControllerBound:

@@ -105,7 +105,7 @@ def _title(made: Plan) -> str:
 
 
 def _rows(made: Plan) -> list[tuple[str, str, str]]:
-    from adamb.budgets.planner import NEVER
+    from adamb.budgets.planner import NEVER, smallest_board
 
     job, bound, paper = made.job, made.job.bound, made.paper()
     note = "" if paper["leaves_condition_met"] else " (its condition is not met)"
@@ -117,6 +117,9 @@ def _rows(made: Plan) -> list[tuple[str, str, str]]:
         ("bytes", str(made.certificate_bytes), "a block of this size never fills: the certificate"),
         ("bytes to start", str(job.minimum_bytes), f"header {bound.header_units * 8} and the first trees"),
     ]
+    always, at_all = (smallest_board(job, made.runtime, always=each) for each in (True, False))
+    least = f"the least on which it runs: {at_all.name if at_all else 'none of ours'}"
+    rows.append(("smallest board", always.name if always else "none", f"on which it fits always; {least}"))
     if made.budget_bytes is not None:
         where = f"{made.board.name}, {made.runtime}" if made.board else "budget"
         rows.append(("available", str(made.budget_bytes), where))

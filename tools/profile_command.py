@@ -88,6 +88,8 @@ def profile(
 
 def report(found: list[Profile]) -> dict[str, Any]:
     """The JSON: every point of every run, exponents, violations."""
+    from adamb.budgets.ledger import host_memory
+
     task: Task = found[0].task
     exponents = {each.task.mode: each.exponents() for each in found}
     return {
@@ -102,7 +104,17 @@ def report(found: list[Profile]) -> dict[str, Any]:
         "exponents": exponents,
         "cap_bound_at": {each.task.mode: _felt(each) for each in found},
         "violations": [str(broken) for each in found for broken in each.violations()],
+        "ledger": {each.task.mode: _ledgers(each) for each in found},
+        "host_memory": host_memory(),
         "seconds": {each.task.mode: round(each.seconds, 3) for each in found},
+    }
+
+
+def _ledgers(each: Profile) -> dict[str, Any]:
+    """Bytes by owner of the first seed's controllers at the end; they sum to the block."""
+    return {
+        name: {**track.ledger.bytes, "block": track.ledger.total, "peak": track.ledger.peak_bytes}
+        for name, track in each.tracks.items()
     }
 
 

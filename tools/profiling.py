@@ -18,7 +18,7 @@ from adamb.budgets.bounds_paper import time as paper_time
 from adamb.budgets.controller import ControllerConfig, block_words, make_config
 from adamb.budgets.errors import AdambError, InputError
 from adamb.budgets.growth import Exponent, Violation, fit_exponent, log_points, violations
-from adamb.budgets.ledger import UNIT_BYTES, read_ledger
+from adamb.budgets.ledger import UNIT_BYTES, Ledger, read_ledger
 from adamb.budgets.planner import Job
 from adamb.budgets.thresholds import exact
 from adamb.firmware_model import _spec, binding
@@ -45,11 +45,13 @@ class Task:
 
 @dataclass
 class Track:
-    """One controller per seed: quantities (seeds, points), and the episode that first felt the cap."""
+    """One controller per seed: quantities (seeds, points), the episode that first felt the cap, and the
+    ledger of the first seed after the last episode."""
 
     budget_bytes: int | None
     values: dict[str, np.ndarray]
     cap_bound_at: np.ndarray
+    ledger: Ledger
 
     def __getitem__(self, quantity: str) -> np.ndarray:
         return self.values[quantity]
@@ -136,12 +138,15 @@ class Fleet:
     def end_episode(self) -> None:
         _checked(binding.lib.adamb_batch_end_episode(self._blocks, self.stride, len(self.blocks)))
 
-    def record(self, name: str) -> dict[str, np.ndarray]:
-        """Every quantity of every controller of one size, from its ledger."""
-        ledgers = [
+    def ledgers(self, name: str) -> list[Ledger]:
+        return [
             read_ledger(block[: block[_spec.H_FRESH] * _spec.UNIT_WORDS].tolist(), self.words[name])
             for block in self.blocks[self.rows[name]]
         ]
+
+    def record(self, name: str) -> dict[str, np.ndarray]:
+        """Every quantity of every controller of one size, from its ledger."""
+        ledgers = self.ledgers(name)
         return {
             "bytes": np.array([ledger.used_bytes for ledger in ledgers]),
             "leaves": np.array([ledger.leaves for ledger in ledgers]),
@@ -204,6 +209,7 @@ def _play(
             budget,
             {key: np.stack([each[key] for each in taken[name]], axis=1) for key in QUANTITIES},
             felt[fleet.rows[name]],
+            fleet.ledgers(name)[0],
         )
         for name, budget in budgets.items()
     }

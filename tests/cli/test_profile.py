@@ -101,6 +101,12 @@ def test_json_csv_and_pictures_are_written_whole(tmp_path, capsys):
     assert {(point["mode"], point["run"]) for point in content["points"]} == {
         (mode, run) for mode in ("tracking", "paper") for run in ("uncapped", "capped")
     }
+    for mode in ("tracking", "paper"):
+        capped = content["ledger"][mode]["capped"]
+        owners = [size for owner, size in capped.items() if owner not in ("block", "peak")]
+        assert sum(owners) == capped["block"] == 1024
+        assert capped["peak"] <= 1024
+    assert all(label.startswith("host process") for label in content["host_memory"])
     lines = (folder / "profile.csv").read_text().splitlines()
     assert len(lines) == 1 + len(content["points"])
     picture = (folder / "profile.png").read_bytes()

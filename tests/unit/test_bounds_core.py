@@ -10,7 +10,11 @@ from hypothesis import strategies as st
 from real_core import RealCore, attack, schedule
 
 from adamb.budgets.bounds_units import OBJECTIVES, ControllerBound, Layout, TreeUnits
+from adamb.budgets.controller import header_bytes, make_config
 from adamb.budgets.planner import ALWAYS, Job, plan
+from adamb.host_sim.agents import make_agent
+from adamb.host_sim.registry import make_problem
+from adamb.host_sim.runner import simulate
 
 
 def measured(core: RealCore) -> dict[str, int]:
@@ -170,3 +174,25 @@ def test_the_microbit_job_that_fits_always_does(options):
     attack(core, schedule(TreeUnits(job.bound.layout, job.bound.rule, 1), 2000, for_leaves=False))
     assert [core.header(name) for name in ("refused", "no_room", "reclaims")] == [0, 0, 0]
     assert core.ledger().used_bytes <= made.certificate_bytes <= made.budget_bytes
+
+
+@pytest.mark.parametrize("options", [{"mode": "paper"}, {"split": "own", "gamma": 3}])
+def test_a_run_of_the_microbit_job_confirms_its_certificate(options):
+    made = plan(Job(1, 1, 5, 2000, **options), board="microbit")
+    problem = make_problem("oil-laplace", [0, 1, 2], episodes=2000)
+    agent = make_agent("adamb", problem, budget_bytes=made.budget_bytes, core="c", **options)
+    result = simulate(problem, agent, episodes=2000)
+    assert result.bytes_peak.max() <= made.certificate_bytes
+    assert result.stats["leaves"].max() <= made.leaves
+    for counter in ("reclaims", "refused_splits", "no_room"):
+        assert result.stats[counter].sum() == 0
+
+
+@pytest.mark.parametrize("mode", ["tracking", "paper"])
+@pytest.mark.parametrize(("d_s", "d_a", "horizon"), [(1, 1, 5), (2, 1, 7), (3, 2, 31)])
+def test_the_planner_means_the_controller_that_is_built(d_s, d_a, horizon, mode):
+    job, config = Job(d_s, d_a, horizon, 10, mode), make_config(d_s, d_a, horizon, {"mode": mode})
+    assert job.bound.rule.finest == config.finest
+    assert job.bound.rule.thresholds == config.thresholds[: config.finest]
+    assert job.bound.header_units * 8 == header_bytes(config)
+    assert {key: config.words[key] for key in job.settings} == job.settings
