@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from adamb.host_sim.cache_core import Part, Stack, hits_by_size, simulate, stack_distances
+from adamb.host_sim.cache_core import Stack, hits_by_size, simulate, stack_distances
 
 if TYPE_CHECKING:
     from adamb.host_sim.cache import Cache
@@ -77,8 +77,8 @@ def best_static_split(keys: np.ndarray, slots: np.ndarray, lines: int) -> tuple[
     return int(np.argmax(together)), together
 
 
-def epoch_bound(keys: np.ndarray, slots: np.ndarray, lines: int, epoch: int) -> np.ndarray:
-    """Hits of each epoch if lines could be moved between tenants for free, contents included.
+def epoch_bound(keys: np.ndarray, slots: np.ndarray, lines: int, epoch: int, warm: int = 0) -> np.ndarray:
+    """Hits of each epoch after `warm` requests if lines could be moved between tenants for free, contents included.
 
     A part never holds more than the top of its tenant's stack, so no partition does better.
     """
@@ -86,7 +86,7 @@ def epoch_bound(keys: np.ndarray, slots: np.ndarray, lines: int, epoch: int) -> 
     for tenant in (0, 1):
         distances[slots == tenant] = stack_distances(keys[slots == tenant])
     bounds = []
-    for start in range(0, len(keys) - epoch + 1, epoch):
+    for start in range(warm, len(keys) - epoch + 1, epoch):
         part, who = distances[start : start + epoch], slots[start : start + epoch]
         together = hits_by_size(part[who == 0], lines) + hits_by_size(part[who == 1], lines)[::-1]
         bounds.append(int(together.max()))
@@ -98,7 +98,32 @@ def belady_bound(keys: np.ndarray, lines: int) -> np.ndarray:
     return simulate("belady", keys, 1, lines)
 
 
-def lru_hits(keys: np.ndarray, lines: int) -> int:
-    """Hits of one LRU cache, by running it."""
-    part = Part(lines)
-    return part.run(keys)
+def episode_bounds(cache: Cache) -> dict[str, np.ndarray]:
+    """(n,) hit ratios summed over the next episode that hindsight allows: one split, free moves, free evictions.
+
+    Plays the episode; what tenants ask for does not depend on how the cache is divided.
+    """
+    states = cache.begin_episode()
+    heard = [[cache.seen[i]] for i in range(cache.n)]
+    for h in range(cache.horizon):
+        _, states = cache.step(h, states[:, :1])
+        for i in range(cache.n):
+            heard[i].append(cache.seen[i])
+    totals: dict[str, list[float]] = {"static": [], "free-moves": [], "belady": []}
+    for parts in heard:
+        keys, slots = (np.concatenate([part[column] for part in parts]) for column in (0, 1))
+        warm = len(parts[0][0])
+        totals["static"].append(_paid_static(keys, slots, cache.lines, warm))
+        totals["free-moves"].append(epoch_bound(keys, slots, cache.lines, cache.requests, warm).sum())
+        totals["belady"].append(belady_bound(keys, cache.lines)[warm:].sum())
+    return {name: np.array(values) / cache.requests for name, values in totals.items()}
+
+
+def _paid_static(keys: np.ndarray, slots: np.ndarray, lines: int, warm: int) -> int:
+    """Most hits after the warm-up of one split kept from the very beginning."""
+    together = np.zeros(lines + 1, dtype=np.int64)
+    for tenant, order in ((0, 1), (1, -1)):
+        mine = slots == tenant
+        distances = stack_distances(keys[mine])[int(mine[:warm].sum()) :]
+        together += hits_by_size(distances, lines)[::order]
+    return int(together.max())

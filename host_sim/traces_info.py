@@ -1,7 +1,8 @@
 """What is in a trace, from one pass in bounded memory.
 
-Distinct objects are followed exactly up to a limit. Beyond it a shrinking random part of them (chosen by hash, so
-all requests of an object count or none do) stands for the rest, which keeps stack distances unbiased.
+Distinct objects are followed exactly up to a limit. Beyond it a shrinking random part of them (chosen by
+hash, so all requests of an object count or none do) stands for the rest, which keeps stack distances
+unbiased.
 """
 
 from __future__ import annotations
@@ -14,15 +15,16 @@ import numpy as np
 
 from adamb.host_sim.cache_core import Stack, hashes
 from adamb.host_sim.dram_channel import REQUEST, as_requests, ffi, lib
-from adamb.host_sim.dram_traffic import map_address
+from adamb.host_sim.dram_traffic import ROW_BITS, map_address
 from adamb.host_sim.traces import LINE_BYTES, TraceReader, byte_addresses, object_ids
 
 MOST_OBJECTS = 1 << 18
 BANKS = 16
 #: Cache sizes at which the miss ratio is known: eight an octave, powers of two among them.
 SIZES = np.unique(np.rint(2.0 ** (np.arange(0, 8 * 36 + 1) / 8)).astype(np.int64))
-#: Columns of the picture over time.
-SLICES = 200
+#: Slices of the picture over time, at least this many once a trace has as many requests; and requests of one
+#: at first.
+SLICES, SLICE = 200, 256
 
 
 class MissRatio:
@@ -80,11 +82,13 @@ class RowHits:
         lib.dram_shadow_reset(self._shadow)
         self.same = 0
 
-    def add(self, bank: np.ndarray, row: np.ndarray) -> None:
+    def add(self, bank: np.ndarray, row: np.ndarray) -> int:
+        """Follow more requests; how many of them hit."""
         requests = np.zeros(len(row), dtype=REQUEST)
         requests["bank"], requests["row"] = bank, row
         lib.dram_observe(self._shadow, as_requests(requests), len(requests), self._view)
         self.same += self._view.same_row
+        return int(self._view.same_row)
 
 
 @dataclass
@@ -104,8 +108,8 @@ class TraceInfo:
     row_hit_rate_hashed: float = 0.0
     duration: int | None = None
     curve: tuple[np.ndarray, np.ndarray] = field(default_factory=lambda: (np.empty(0), np.empty(0)))
-    #: (slices, 3): first request, lowest and highest byte address of consecutive slices of the trace.
-    spread: np.ndarray = field(default_factory=lambda: np.empty((0, 3)))
+    #: (slices, 3): request a slice ends at, its row-hit rate and its write share.
+    phases: np.ndarray = field(default_factory=lambda: np.empty((0, 3)))
 
     @property
     def write_share(self) -> float:
@@ -136,8 +140,7 @@ def trace_info(path: Path, most_objects: int = MOST_OBJECTS) -> TraceInfo:
     """Read a trace once; memory does not depend on its length."""
     reader = TraceReader(path)
     info = TraceInfo(str(path), reader.format, reader.unit, reader.clock)
-    misses, plain, hashed = MissRatio(most_objects), RowHits(), RowHits()
-    spread = Spread()
+    misses, plain, hashed, phases = MissRatio(most_objects), RowHits(), RowHits(), Phases()
     first_time: int | None = None
     last_time = 0
     for records in reader:
@@ -146,9 +149,12 @@ def trace_info(path: Path, most_objects: int = MOST_OBJECTS) -> TraceInfo:
         addresses = byte_addresses(records, reader.unit)
         bank, row = map_address(addresses, BANKS)
         hashed.add(bank, row)
-        plain.add(((addresses >> np.uint64(13)) & np.uint64(BANKS - 1)).astype(np.int32), row)
+        plain_bank = ((addresses >> np.uint64(ROW_BITS)) & np.uint64(BANKS - 1)).astype(np.int32)
+        for at in range(0, len(records), SLICE):
+            piece = slice(at, at + SLICE)
+            same = plain.add(plain_bank[piece], row[piece])
+            phases.add(len(row[piece]), same, int(records["write"][piece].sum()))
         misses.add(object_ids(records, reader.unit), records["size"].astype(np.int64))
-        spread.add(info.requests, addresses)
         info.requests += len(records)
         info.writes += int(records["write"].sum())
         first_time = int(records["time"][0]) if first_time is None else first_time
@@ -158,24 +164,23 @@ def trace_info(path: Path, most_objects: int = MOST_OBJECTS) -> TraceInfo:
     info.row_hit_rate_hashed = hashed.same / info.requests
     info.objects, info.sampling_rate = misses.objects, misses.rate
     info.footprint_bytes = misses.objects * LINE_BYTES if reader.unit == "bytes" else misses.first_bytes
-    info.curve, info.spread = misses.curve(info.requests), spread.rows()
+    info.curve, info.phases = misses.curve(info.requests), phases.shares()
     return info
 
 
-class Spread:
-    """Lowest and highest address over time; neighbouring slices are merged when there are too many."""
+class Phases:
+    """Row hits and writes over time; neighbouring slices are merged when there are too many."""
 
     def __init__(self) -> None:
         self._rows: list[tuple[int, int, int]] = []
 
-    def add(self, start: int, addresses: np.ndarray) -> None:
-        step = max(1, len(addresses) // 20)
-        for at in range(0, len(addresses), step):
-            piece = addresses[at : at + step]
-            self._rows.append((start + at, int(piece.min()), int(piece.max())))
-        while len(self._rows) > 2 * SLICES:
-            pairs = zip(self._rows[::2], [*self._rows[1::2], self._rows[-1]], strict=False)
-            self._rows = [(a[0], min(a[1], b[1]), max(a[2], b[2])) for a, b in pairs]
+    def add(self, requests: int, row_hits: int, writes: int) -> None:
+        self._rows.append((requests, row_hits, writes))
+        if len(self._rows) >= 2 * SLICES:
+            pairs = zip(self._rows[::2], self._rows[1::2], strict=True)
+            self._rows = [(a[0] + b[0], a[1] + b[1], a[2] + b[2]) for a, b in pairs]
 
-    def rows(self) -> np.ndarray:
-        return np.array(self._rows, dtype=float).reshape(-1, 3)
+    def shares(self) -> np.ndarray:
+        """(slices, 3): the request a slice ends at, its row-hit rate and its write share."""
+        rows = np.array(self._rows, dtype=float).reshape(-1, 3)
+        return np.stack([rows[:, 0].cumsum(), rows[:, 1] / rows[:, 0], rows[:, 2] / rows[:, 0]], axis=1)

@@ -59,14 +59,16 @@ def info(
 
 def table(found: TraceInfo) -> str:
     """The summary as text, the miss-ratio curve as bars."""
-    about = "" if found.sampling_rate == 1.0 else f" (estimated from {found.sampling_rate:.2%} of the objects)"
     things = "lines" if found.unit == "bytes" else "objects"
+    amount = f"{format_bytes(round(found.footprint_bytes))}, {round(found.objects):,} {things}"
+    if found.sampling_rate < 1.0:
+        amount += f" (estimated from {found.sampling_rate:.2%} of them)"
     rows = [
         ("file", found.path),
         ("format", found.format),
         ("requests", f"{found.requests:,}"),
         ("writes", f"{found.write_share:.1%}"),
-        ("footprint", f"{format_bytes(round(found.footprint_bytes))}, {round(found.objects):,} {things}{about}"),
+        ("footprint", amount),
         ("row hits", f"{found.row_hit_rate:.3f} in order, 16 banks of 8 KB rows; "
                      f"{found.row_hit_rate_hashed:.3f} with hashed banks, as replayed"),
     ]  # fmt: skip
@@ -82,21 +84,23 @@ def table(found: TraceInfo) -> str:
 
 
 def picture(found: TraceInfo, kind: str) -> bytes:
-    """Addresses over time, and the miss-ratio curve."""
+    """Row hits and writes over time, and the miss-ratio curve."""
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    from adamb.tools.plots import BLUE, STYLE, VERMILLION
+    from adamb.tools.plots import BLUE, GREEN, STYLE, VERMILLION
 
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(8.0, 6.4), layout="constrained")
         FigureCanvasAgg(figure)
         above, below = figure.subplots(2, 1)
-        start, low, high = found.spread.T
-        above.fill_between(start, low, high, color=BLUE, alpha=0.35, linewidth=0, step="post")
-        above.plot(start, low, color=BLUE, linewidth=1, drawstyle="steps-post")
-        above.set(title=f"{Path(found.path).name}: range of addresses", xlabel="request", ylabel="byte address")
+        ends, row_hits, writes = found.phases.T
+        above.plot(ends, row_hits, color=BLUE, linewidth=1.5, label="row hits")
+        above.plot(ends, writes, color=GREEN, linewidth=1.5, linestyle="--", label="writes")
+        above.set(title=f"{Path(found.path).name}: phases", xlabel="request", ylabel="share of requests")
+        above.set_ylim(-0.02, 1.02)
+        above.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
         sizes, misses = found.curve
         below.plot(sizes, misses, color=VERMILLION, linewidth=2, marker="o", markersize=3)
         below.set_xscale("log", base=2)

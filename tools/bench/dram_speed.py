@@ -1,0 +1,33 @@
+"""Requests a second of the DRAM model on one core, idle and under load: `python -m adamb.tools.bench.dram_speed`."""
+
+from __future__ import annotations
+
+import time
+
+from adamb.host_sim.dram_channel import DEVICES, Channel, Knobs, Streams
+
+REQUESTS, ROUNDS, SEED = 1_000_000, 5, 1
+#: (label, streams, mean gap to the same row, write share)
+CASES = (("idle, 4 banks", 4, 100.0, 0.0), ("half load, 16 banks", 16, 120.0, 0.3), ("overload", 16, 10.0, 0.3))
+
+
+def measure(streams: int, gap: float, writes: float) -> float:
+    """Best of ROUNDS, in requests a second."""
+    requests = Streams(streams, SEED, 0.5, gap, 3 * gap).next(REQUESTS, SEED + 1, 0.5, gap, 3 * gap, writes)
+    policy = Knobs(timeout=200, refresh=True).as_c()
+    best = float("inf")
+    for _ in range(ROUNDS):
+        channel = Channel(DEVICES["DDR4-2400"])
+        began = time.perf_counter()
+        channel.serve(requests, policy)
+        best = min(best, time.perf_counter() - began)
+    return REQUESTS / best
+
+
+def main() -> None:
+    for label, streams, gap, writes in CASES:
+        print(f"{label:<22} {measure(streams, gap, writes) / 1e6:6.1f} million requests/s (seed {SEED})")
+
+
+if __name__ == "__main__":
+    main()
