@@ -70,6 +70,11 @@ class Job:
             layout, layout.rule(chosen["gamma"], chosen["phi"], chosen["split"]), chosen["share"]
         )
 
+    @cached_property
+    def certificate_bytes(self) -> int:
+        """A block of this size starts, and never fills in the job's episodes."""
+        return max(self.minimum_bytes, self.bound.block_bytes(self.episodes))
+
     @property
     def minimum_bytes(self) -> int:
         """What init asks for at least: header, a few units per tree and V tree, the table of the sharing
@@ -89,9 +94,9 @@ class Plan:
     board: Board | None = None
     runtime: str | None = None
 
-    @cached_property
+    @property
     def certificate_bytes(self) -> int:
-        return self.job.bound.block_bytes(self.job.episodes)
+        return self.job.certificate_bytes
 
     @cached_property
     def units(self) -> int:
@@ -157,7 +162,7 @@ class Plan:
         return ideas
 
     def _with(self, **changed: Any) -> int:
-        return _replaced(self.job, **changed).bound.block_bytes(self.job.episodes)
+        return _replaced(self.job, **changed).certificate_bytes
 
     def _phi_that_fits(self) -> int | None:
         """The smallest power-of-two multiple of phi, as a whole number, that fits always."""
@@ -260,7 +265,7 @@ def _replaced(job: Job, **changed: Any) -> Job:
 
 def smallest_board(job: Job, runtime: str | None = None, *, always: bool) -> Board | None:
     """Of our boards the one with the least memory on which the job fits: always, or at all."""
-    needed = job.bound.block_bytes(job.episodes) if always else job.minimum_bytes
+    needed = job.certificate_bytes if always else job.minimum_bytes
     if always and needed > BLOCK_BYTES_MAX:
         return None
     fitting = []

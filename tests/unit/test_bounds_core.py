@@ -108,7 +108,7 @@ CONFIGURATIONS = {
 
 
 @given(**CONFIGURATIONS)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 def test_no_run_of_the_core_exceeds_any_bound(**values):
     play_and_check(**values)
 

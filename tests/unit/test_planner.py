@@ -45,6 +45,16 @@ def test_too_little_memory_does_not_fit_and_says_how_much_is_needed():
     assert any(str(PAPER.minimum_bytes) in idea for idea in made.changes)
 
 
+def test_a_certificate_is_never_below_what_is_needed_to_start():
+    """With a phi that no ball reaches nothing ever splits; the certificate had been smaller than init asks
+    for."""
+    job = Job(1, 1, 5, 2000, phi=100_000)
+    assert job.bound.rule.finest == 0
+    assert plan(job).certificate_bytes == job.minimum_bytes
+    assert plan(job, budget_bytes=job.minimum_bytes).verdict == ALWAYS
+    assert plan(job, budget_bytes=job.minimum_bytes - 8).verdict == NEVER
+
+
 def test_largest_episodes_is_the_last_number_of_episodes_that_fits_always():
     for budget in (1024, 4096, 10_048):
         largest = plan(PAPER, budget_bytes=budget).largest_episodes
