@@ -62,19 +62,19 @@ void adamb_adapt_step(adamb_call *c, uint16_t state_code, uint16_t action_code, 
     }
 }
 
-/* Mean over different steps clearly above the mean over the same step: 3 * same + 0.04. */
-static int differs(const uint16_t *w, uint32_t word)
+/* Mean over different steps clearly above the mean over the same step: factor * same + margin/256. */
+static int differs(const uint16_t *w, uint32_t word, uint32_t factor, uint32_t margin)
 {
     uint32_t same_n = w[ADAMB_H_SAME_N], other_n = w[ADAMB_H_OTHER_N];
     return (uint32_t)w[ADAMB_H_OTHER_N + word] * same_n >
-           (3u * (uint32_t)w[ADAMB_H_SAME_N + word] + ADAMB_SHARE_MARGIN * same_n) * other_n;
+           (factor * (uint32_t)w[ADAMB_H_SAME_N + word] + margin * same_n) * other_n;
 }
 
 /* Ends the sharing test when it has seen enough. Returns 1 when steps turned out to differ. */
 static int judge_sharing(uint16_t *w)
 {
     if (w[ADAMB_H_SAME_N] >= 8 && w[ADAMB_H_OTHER_N] >= ADAMB_SHARE_PAIRS_MIN &&
-        (differs(w, 1) || differs(w, 2))) {
+        (differs(w, 1, 3, ADAMB_SHARE_REWARD_MARGIN) || differs(w, 2, 2, ADAMB_SHARE_NEXT_MARGIN))) {
         w[ADAMB_H_SHARE] = ADAMB_SHARE_OFF;
         return 1;
     }

@@ -187,13 +187,7 @@ int adamb_act(uint16_t *block, int h, const uint16_t *state, uint16_t *action)
     uint8_t d_a = (uint8_t)(w[ADAMB_H_DIMS] >> 4 & 15);
     uint32_t step = w[ADAMB_H_STEPS_AT] + (uint32_t)h * ADAMB_S_WORDS;
     uint16_t code = adamb_code_pack(state, (uint8_t)(w[ADAMB_H_DIMS] & 15));
-    uint32_t i = step + ADAMB_S_V_SLOT;
-    uint32_t rest = code;
-    while (!is_value(w[i])) {
-        i = at(w[i]) + (rest >> 15 & 1u);
-        rest <<= 1;
-    }
-    uint16_t chosen = w[i + 2];
+    uint16_t chosen = w[adamb_value_find(w, step, code, 16) + 2];
     if (has_flag(w, ADAMB_FLAG_RANDOM)) {
         chosen = random_action(w, chosen, d_a);
     }

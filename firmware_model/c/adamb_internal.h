@@ -105,6 +105,7 @@ void adamb_counts_free(const adamb_call *c, uint16_t rec);
 uint32_t adamb_counts_expect(const adamb_call *c, uint16_t rec, uint8_t level);
 
 /* value */
+uint32_t adamb_value_find(const uint16_t *w, uint32_t step, uint16_t code, uint8_t bits);
 uint16_t adamb_value_at(const uint16_t *w, uint32_t step, uint16_t code, uint8_t bits);
 uint8_t adamb_value_set(const adamb_call *c, uint16_t code);
 int adamb_value_holds(const adamb_call *c, uint16_t code, uint16_t action, uint16_t q);

@@ -171,7 +171,8 @@ static void request(uint16_t *w, uint32_t step, uint16_t state_code, uint8_t bit
 static void split(adamb_call *c, uint16_t state_code)
 {
     uint16_t *w = c->w;
-    if (!adamb_tree_split(c, c->rec)) {
+    /* Children without room for their records would know less than their parent did. */
+    if (adamb_pool_room(w) < ADAMB_SPLIT_ROOM || !adamb_tree_split(c, c->rec)) {
         count_up(w, ADAMB_H_REFUSED);
         return;
     }

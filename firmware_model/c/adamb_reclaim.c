@@ -1,8 +1,8 @@
 /* Getting units back when the pool runs low: one bounded walk a step, clock-style.
  *
  * Every record on the path of a sample gets full credit; every walk takes one credit from the records it passes.
- * A leaf without credit is folded into its parent and leaves its Q behind in its slot; a block whose balls are
- * all unvisited is removed. What was not used for long goes, in pieces of bounded size. */
+ * A leaf without credit is folded into its parent and leaves its Q behind in its slot, more readily when no state
+ * plays it; a block whose balls are all unvisited is removed. What was not used for long goes, in pieces of bounded size. */
 #include "adamb_internal.h"
 
 /* Fold a leaf (at level+1) into its parent; the slot keeps its Q. */
@@ -55,13 +55,29 @@ static uint16_t best_slot(const adamb_call *c, uint16_t block, uint32_t slots)
     return best;
 }
 
+/* Does any step of this tree play the ball, given as first codes of its state and action side, at a random state? */
+static int played(const adamb_call *c, uint32_t state, uint32_t action, uint8_t level)
+{
+    uint16_t *w = c->w;
+    uint32_t step = c->shared ? w[ADAMB_H_STEPS_AT] : c->step;
+    uint16_t code = (uint16_t)(state | ((uint32_t)adamb_number_random(w) >> (c->d_s * level)));
+    for (uint8_t h = 0; h < (c->shared ? c->horizon : 1); h++, step += ADAMB_S_WORDS) {
+        uint32_t aux = w[adamb_value_find(w, step, code, 16) + 2];
+        if ((aux ^ action) >> (16 - c->d_a * level) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* One walk through the tree of c->h: folds one leaf or removes one block, or only takes credit. */
 static void reclaim_tree(adamb_call *c)
 {
     uint16_t *w = c->w;
     uint32_t slot = adamb_tree_root(c);
     uint16_t parent = 0;
-    uint8_t level = 0;
+    uint32_t state = 0, action = 0;
+    uint8_t level = 0, s_bits = 0, a_bits = 0;
     if (is_value(w[slot])) {
         return;
     }
@@ -75,7 +91,8 @@ static void reclaim_tree(adamb_call *c)
         }
         uint16_t block = adamb_tree_children(c, rec);
         if (block == 0) {
-            if (spent && parent != 0) {
+            if (spent && parent != 0 &&
+                (!played(c, state, action, level) || (adamb_number_random(w) & ADAMB_PLAYED_MASK) == 0)) {
                 fold(c, slot, parent, (uint8_t)(level - 1));
                 count_up(w, ADAMB_H_RECLAIMS);
             }
@@ -101,6 +118,11 @@ static void reclaim_tree(adamb_call *c)
                 count_up(w, ADAMB_H_RECLAIMS);
                 return;
             }
+            uint32_t action_n = adamb_code_action_bits(c, chunk);
+            s_bits = (uint8_t)(s_bits + adamb_code_state_bits(c, chunk));
+            a_bits = (uint8_t)(a_bits + action_n);
+            state |= i >> action_n << (16 - s_bits);
+            action |= (i & ((1u << action_n) - 1u)) << (16 - a_bits);
             slot = at(block) + i;
         }
         parent = rec;
@@ -116,8 +138,11 @@ void adamb_reclaim_step(adamb_call *c)
         return;
     }
     uint16_t random = adamb_number_random(w);
+    if ((random & ADAMB_RECLAIM_MASK) != 0) {
+        return;
+    }
     adamb_core_decode(&other, w, (uint8_t)((uint32_t)random * c->horizon >> 16));
-    if ((random & 3u) == 0) {
+    if ((random >> 2 & 3u) == 0) {
         if (adamb_value_reclaim(&other)) {
             count_up(w, ADAMB_H_RECLAIMS);
         }

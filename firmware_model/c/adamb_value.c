@@ -4,7 +4,8 @@
  * cell) or a link (then aux is the mean of everything below), so `act` and an expectation are one descent. */
 #include "adamb_internal.h"
 
-uint16_t adamb_value_at(const uint16_t *w, uint32_t step, uint16_t code, uint8_t bits)
+/* Word index of the slot that the first `bits` bits of the code lead to; a value ends the walk earlier. */
+uint32_t adamb_value_find(const uint16_t *w, uint32_t step, uint16_t code, uint8_t bits)
 {
     uint32_t i = step + ADAMB_S_V_SLOT;
     uint32_t rest = code;
@@ -13,12 +14,17 @@ uint16_t adamb_value_at(const uint16_t *w, uint32_t step, uint16_t code, uint8_t
         i = at(w[i]) + ((rest >> 15) & 1u);
         rest <<= 1;
     }
-    return is_value(w[i]) ? w[i] & ADAMB_VALUE_MASK : w[i + 2];
+    return i;
 }
 
 static uint32_t slot_value(const uint16_t *w, uint32_t i)
 {
     return is_value(w[i]) ? (uint32_t)(w[i] & ADAMB_VALUE_MASK) : w[i + 2];
+}
+
+uint16_t adamb_value_at(const uint16_t *w, uint32_t step, uint16_t code, uint8_t bits)
+{
+    return (uint16_t)slot_value(w, adamb_value_find(w, step, code, bits));
 }
 
 /* Refresh the means above a changed cell, nearest first. */
