@@ -21,11 +21,12 @@ from ._spec import (
     H_SHARE,
     H_SINCE,
     H_TABLE,
-    SHARE_MARGIN,
+    SHARE_NEXT_MARGIN,
     SHARE_OFF,
     SHARE_ON,
     SHARE_PAIRS_MAX,
     SHARE_PAIRS_MIN,
+    SHARE_REWARD_MARGIN,
     SHARE_TABLE_UNITS,
     SHARE_TESTING,
     VALUE_MAX,
@@ -97,15 +98,19 @@ def step(w, t, next_state):
         _compare(w, t, t[T_STATE] >> 11 << 5 | t[T_ACTION] >> 11, reward)
 
 
-def _differs(w, word):
-    """Mean over different steps clearly above the mean over the same step: 3 * same + 0.04."""
-    same = (3 * w[H_SAME_N + word] + SHARE_MARGIN * w[H_SAME_N]) * w[H_OTHER_N]
+def _differs(w, word, factor, margin):
+    """Mean over different steps clearly above the mean over the same step: factor * same + margin/256."""
+    same = (factor * w[H_SAME_N + word] + margin * w[H_SAME_N]) * w[H_OTHER_N]
     return w[H_OTHER_N + word] * w[H_SAME_N] > same
 
 
 def _judge_sharing(w):
     """Ends the sharing test when it has seen enough. Returns True when steps turned out to differ."""
-    if w[H_SAME_N] >= 8 and w[H_OTHER_N] >= SHARE_PAIRS_MIN and (_differs(w, 1) or _differs(w, 2)):
+    if (
+        w[H_SAME_N] >= 8
+        and w[H_OTHER_N] >= SHARE_PAIRS_MIN
+        and (_differs(w, 1, 3, SHARE_REWARD_MARGIN) or _differs(w, 2, 2, SHARE_NEXT_MARGIN))
+    ):
         w[H_SHARE] = SHARE_OFF
         return True
     if w[H_OTHER_TOTAL] >= SHARE_PAIRS_MAX:

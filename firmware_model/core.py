@@ -92,7 +92,7 @@ def _choose(w, t, h, state):
     h = w[H_STEPS_AT] + h * S_WORDS
     code = code_pack(state, t[T_D_S])
     w[h + S_STATE] = code
-    code = w[value_find(w, h, code) + 2]
+    code = w[value_find(w, h, code, 16) + 2]
     if w[H_FLAGS] & FLAG_RANDOM:
         code = _random_action(w, code, t[T_D_A])
     w[h + S_ACTION] = code

@@ -39,6 +39,7 @@ from ._spec import (
     S_JOB_AT,
     S_JOB_CELL,
     S_WORDS,
+    SPLIT_ROOM,
     TAG,
     VALUE_MAX,
 )
@@ -48,6 +49,7 @@ from .learn_model import add_sample, gather_all, gather_near
 from .number import random as number_random
 from .pool import alloc as pool_alloc
 from .pool import count_up
+from .pool import room as pool_room
 from .tree import clip as tree_clip
 from .tree import create as tree_create
 from .tree import q as tree_q
@@ -139,7 +141,8 @@ def _request(w, t, step):
 
 
 def _split(w, t):
-    if not tree_split(w, t[T_REC]):
+    # Children without room for their records would know less than their parent did.
+    if pool_room(w) < SPLIT_ROOM or not tree_split(w, t[T_REC]):
         count_up(w, H_REFUSED)
     elif t[T_SHARED]:
         for h in range(t[T_HORIZON]):

@@ -1,12 +1,47 @@
 """Getting units back when the pool runs low: one bounded walk a step, clock-style.
 
 Every record on the path of a sample gets full credit; every walk takes one credit from the records it passes.
-A leaf without credit is folded into its parent and leaves its Q behind in its slot; a block whose balls are
-all unvisited is removed. What was not used for long goes, in pieces of bounded size.
+A leaf without credit is folded into its parent and leaves its Q behind in its slot, more readily when no
+state plays it; a block whose balls are all unvisited is removed. What was not used for long goes, in pieces
+of bounded size.
 """
 
-from ._scratch import T_CHUNKS, T_HORIZON, T_LEVEL, T_PARENT, T_REC, T_SLOT, T_SPENT, T_TO, T_TO_LEVEL
-from ._spec import CREDIT_SHIFT, FLAG_FREEZE, H_FLAGS, H_RECLAIMS, H_UNITS, N_MAX, R_N, R_REWARD, TAG
+from ._scratch import (
+    T_ACTION,
+    T_ACTION_MASK,
+    T_ACTION_SHIFT,
+    T_CHUNKS,
+    T_D_A,
+    T_D_S,
+    T_HORIZON,
+    T_LEVEL,
+    T_PARENT,
+    T_REC,
+    T_SHARED,
+    T_SLOT,
+    T_SPENT,
+    T_STATE,
+    T_STATE_MASK,
+    T_STATE_SHIFT,
+    T_STEP,
+    T_TO,
+    T_TO_LEVEL,
+)
+from ._spec import (
+    CREDIT_SHIFT,
+    FLAG_FREEZE,
+    H_FLAGS,
+    H_RECLAIMS,
+    H_STEPS_AT,
+    H_UNITS,
+    N_MAX,
+    PLAYED_MASK,
+    R_N,
+    R_REWARD,
+    RECLAIM_MASK,
+    S_WORDS,
+    TAG,
+)
 from .call import decode as call_decode
 from .counts import expect as counts_expect
 from .counts import fold as counts_fold
@@ -21,6 +56,7 @@ from .tree import root as tree_root
 from .tree import slots as tree_slots
 from .tree import surplus as tree_surplus
 from .tree import unsplit as tree_unsplit
+from .value import find as value_find
 from .value_reclaim import reclaim as value_reclaim
 
 
@@ -87,6 +123,32 @@ def _remove(w, t, block, chunk):
     count_up(w, H_RECLAIMS)
 
 
+def _plays(w, t, step, code):
+    """Does this step play the ball in T_ACTION at the state of this code?"""
+    step = w[value_find(w, step, code, 16) + 2]
+    return (step ^ t[T_ACTION]) >> 16 - t[T_D_A] * t[T_LEVEL] == 0
+
+
+def _played(w, t):
+    """Does any step of this tree play the ball, whose first codes are in `t`, at a random state of it?"""
+    code = t[T_STATE] | number_random(w) >> t[T_D_S] * t[T_LEVEL]
+    if not t[T_SHARED]:
+        return _plays(w, t, t[T_STEP], code)
+    step = w[H_STEPS_AT]
+    while step < w[H_STEPS_AT] + t[T_HORIZON] * S_WORDS:
+        if _plays(w, t, step, code):
+            return True
+        step += S_WORDS
+    return False
+
+
+def _note_slot(t, depth, slot):
+    """Add the bits of a slot to the first codes of the ball that the walk leads to."""
+    slot &= 3
+    t[T_STATE] |= (slot & t[T_STATE_MASK + depth]) << t[T_STATE_SHIFT + depth]
+    t[T_ACTION] |= slot << t[T_ACTION_SHIFT + depth] & t[T_ACTION_MASK + depth]
+
+
 def _walk_level(w, t):
     """From the record to one a level below; 0 when the walk ended in a block without records."""
     block = w[t[T_REC] << 2]
@@ -102,6 +164,7 @@ def _walk_level(w, t):
                 _remove(w, t, block, chunk)
             return 0
         t[T_SLOT] = slot
+        _note_slot(t, t[T_LEVEL] * t[T_CHUNKS] + chunk, slot)
         if last:
             return 1
         block = w[slot]
@@ -110,7 +173,7 @@ def _walk_level(w, t):
 def _reclaim_tree(w, t):
     """One walk through a tree: folds one leaf or removes one block, or only takes credit."""
     t[T_SLOT] = tree_root(w, t)
-    t[T_PARENT] = t[T_LEVEL] = 0
+    t[T_PARENT] = t[T_LEVEL] = t[T_STATE] = t[T_ACTION] = 0
     if w[t[T_SLOT]] & TAG:
         return
     while True:
@@ -121,7 +184,7 @@ def _reclaim_tree(w, t):
         if not t[T_SPENT]:
             w[i] -= 1 << CREDIT_SHIFT
         if w[rec << 2] & TAG:
-            if t[T_SPENT] and t[T_PARENT]:
+            if t[T_SPENT] and t[T_PARENT] and (not _played(w, t) or number_random(w) & PLAYED_MASK == 0):
                 _fold(w, t)
                 count_up(w, H_RECLAIMS)
             return
@@ -135,8 +198,10 @@ def step(w, t):
     if w[H_FLAGS] & FLAG_FREEZE or pool_room(w) >= 4 + (w[H_UNITS] >> 5):
         return
     random = number_random(w)
+    if random & RECLAIM_MASK:
+        return
     call_decode(w, t, random * t[T_HORIZON] >> 16)
-    if random & 3:
+    if random >> 2 & 3:
         _reclaim_tree(w, t)
     elif value_reclaim(w, t):
         count_up(w, H_RECLAIMS)

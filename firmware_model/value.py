@@ -18,31 +18,23 @@ from ._spec import FLAG_PAPER, H_FLAGS, S_V_SLOT, SCAN_TOLERANCE, TAG, VALUE_MAS
 from .pool import alloc as pool_alloc
 
 
-def at(w, step, code, bits):
-    """Mean value of the cell of the first `bits` bits of the code."""
+def find(w, step, code, bits):
+    """Word index of the slot that the first `bits` bits of the code lead to; a value ends the walk early."""
     step += S_V_SLOT
-    word = w[step]
-    while bits and not word & TAG:
-        step = (word << 2) + (code >> 15 & 1)
-        word = w[step]
+    while bits and not w[step] & TAG:
+        step = (w[step] << 2) + (code >> 15 & 1)
         code <<= 1
         bits -= 1
-    return word & VALUE_MASK if word & TAG else w[step + 2]
-
-
-def find(w, step, code):
-    """Word index of the value whose cell contains the code."""
-    step += S_V_SLOT
-    word = w[step]
-    while not word & TAG:
-        step = (word << 2) + (code >> 15 & 1)
-        word = w[step]
-        code <<= 1
     return step
 
 
 def _slot_value(w, i):
     return w[i] & VALUE_MASK if w[i] & TAG else w[i + 2]
+
+
+def at(w, step, code, bits):
+    """Mean value of the cell of the first `bits` bits of the code."""
+    return _slot_value(w, find(w, step, code, bits))
 
 
 def refresh_means(w, t, depth):
