@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -12,7 +13,12 @@ import pytest
 from adamb.tools.cli import main
 from adamb.tools.device import core
 from adamb.tools.device.compile import build_image
+from adamb.tools.device.deploy import copy_commands
+from adamb.tools.device.device_python import modules
 from adamb.tools.device.elf import Image
+from adamb.tools.device.extras import DeviceToolFailed
+from adamb.tools.device.micropython import Run, run_program
+from adamb.tools.device.stubs import check
 
 pytest.importorskip("ziglang", reason="pip install adamb[device]")
 
@@ -98,3 +104,154 @@ def test_an_impossible_port_is_refused_in_one_line(
     assert complaint in errors
     assert errors.count("\n") == 1
     assert not (tmp_path / "new").exists()
+
+
+HEATER = """
+# A heater behind an ADC and a PWM, as main.py sees them; ends the program after a while.
+import sys
+
+class Heater:
+    temperature = 13000
+    duty = 0
+    reads = 0
+    errors = 0
+
+class Pin:
+    def __init__(self, name):
+        self.name = name
+
+class ADC:
+    def __init__(self, pin):
+        pass
+    def read_u16(self):
+        Heater.reads += 1
+        if Heater.reads % 2 == 0:
+            Heater.temperature += (13000 + Heater.duty * 3 // 4 - Heater.temperature) // 10
+        if Heater.reads > 20000:
+            Heater.errors += abs(Heater.temperature - 39000)
+        if Heater.reads > 24000:
+            print("mean error", Heater.errors // 4000)
+            sys.exit(0)
+        return Heater.temperature
+
+class PWM:
+    def __init__(self, pin):
+        pass
+    def freq(self, hertz):
+        pass
+    def duty_u16(self, duty):
+        Heater.duty = duty
+"""
+
+
+@pytest.fixture(scope="module")
+def pico(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("port") / "pico"
+    assert main(["port", "--board", "pico", "--out", str(folder)]) == 0
+    return folder
+
+
+def on_the_board(folder: Path, kind: str, script: str, **more: bytes | str) -> Run:
+    """Run a script in MicroPython with the port copied where its README says."""
+    files: dict[str, Path | bytes | str] = {
+        f"/lib/{path.relative_to(folder / kind).as_posix()}": path
+        for path in (folder / kind).rglob(f"*.{kind}")
+    }
+    files |= {f"/{name}": folder / name for name in ("adamb_settings.py", "vectors.bin", "selftest.py")}
+    files |= {f"/{name.replace('_dot_', '.')}": content for name, content in more.items()}
+    return run_program(script, files, seconds=200)
+
+
+@pytest.mark.parametrize("kind", ["py", "mpy"])
+def test_the_self_test_passes_on_micropython(pico: Path, kind: str) -> None:
+    run = on_the_board(pico, kind, (pico / "selftest.py").read_text())
+    assert (run.output, run.status) == ("PASS\n", 0), run.errors
+
+
+@pytest.mark.parametrize(
+    ("word", "complaint"), [(5 + 12 + 15 + 1, "action 0 is"), (-1, "the block is"), (5, "init returned")]
+)
+def test_the_self_test_names_the_first_difference(pico: Path, word: int, complaint: str) -> None:
+    vectors = bytearray((pico / "vectors.bin").read_bytes())
+    vectors[2 * word] ^= 0x40
+    run = on_the_board(pico, "mpy", (pico / "selftest.py").read_text(), vectors_dot_bin=bytes(vectors))
+    assert run.output.startswith("FAIL "), run.errors
+    assert complaint in run.output
+
+
+@pytest.mark.slow
+def test_the_control_loop_learns_to_heat(pico: Path) -> None:
+    loop = (pico / "main.py").read_text().replace("PERIOD_MS = 500", "PERIOD_MS = 0")
+    assert "PERIOD_MS = 0" in loop
+    run = on_the_board(pico, "mpy", "import loop", loop_dot_py=loop, machine_dot_py=HEATER)
+    assert run.status == 0, run.errors
+    assert int(run.output.split()[-1]) < 2500, "the controller stays within 4 % of the range"
+
+
+@pytest.mark.slow
+def test_device_python_uses_only_what_boards_have(pico: Path) -> None:
+    try:
+        found = check(modules()) + check([pico / "main.py", pico / "selftest.py", pico / "adamb_settings.py"])
+    except DeviceToolFailed as error:
+        pytest.skip(str(error))
+    ours = [line for line in found if "adamb" not in line.split("error:")[1]]
+    assert ours == []
+
+
+def test_mip_finds_every_file_it_lists(pico: Path) -> None:
+    content = json.loads((pico / "package.json").read_text())
+    assert set(content) == {"urls", "deps", "version"}
+    listed = {source for _, source in content["urls"]}
+    assert listed == {path.relative_to(pico).as_posix() for path in (pico / "mpy").rglob("*.mpy")}
+    assert all(source == f"mpy/{place}" for place, source in content["urls"])
+
+
+def test_the_manifest_names_a_package_that_is_there(pico: Path) -> None:
+    called: dict[str, dict[str, str]] = {}
+    names = {
+        "metadata": lambda **given: called.update(metadata=given),
+        "package": lambda name, base_path: called.update(package={"name": name, "base_path": base_path}),
+    }
+    exec((pico / "manifest.py").read_text(), names)
+    assert (pico / called["package"]["base_path"] / called["package"]["name"]).is_dir()
+    assert set(called["metadata"]) == {"description", "version"}
+
+
+def test_deploying_copies_every_file_after_its_folder(pico: Path) -> None:
+    commands = copy_commands(pico)
+    places = [command[-1] for command in commands]
+    for place in places:
+        parent = place.rpartition("/")[0]
+        assert not parent or parent in places[: places.index(place)]
+    assert sum(place.endswith(".mpy") for place in places) == len(modules()) + 1
+
+
+def test_a_port_without_a_board_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("mpremote", reason="pip install adamb[device]")
+    arguments = ["--board", "pico", "--out", str(tmp_path / "new"), "--deploy", "/dev/does-not-exist"]
+    assert main(["port", *arguments]) == 2
+    assert "does-not-exist" in capsys.readouterr().err
+
+
+def test_the_microbit_is_refused_and_the_c_way_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["port", "--board", "microbit", "--out", str(tmp_path / "new")]) == 2
+    errors = capsys.readouterr().err
+    assert "10048 bytes of heap" in errors
+    assert "adamb port --c --board nrf51" in errors
+
+
+def test_a_block_larger_than_the_boards_heap_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--board", "pico", "--budget", "200KiB", "--out", str(tmp_path / "new")]
+    assert main(["port", *arguments]) == 2
+    assert "209936 available" in capsys.readouterr().err
+
+
+def test_the_readme_states_the_sizes_of_this_port(pico: Path) -> None:
+    readme = (pico / "README.md").read_text()
+    total = sum(path.stat().st_size for path in (pico / "mpy").rglob("*.mpy"))
+    assert f"({total} bytes)" in readme
+    assert "| the block, all that the controller ever uses | 16384 |" in readme
