@@ -28,7 +28,7 @@ def test_what_boards_have_passes(tmp_path: Path) -> None:
         "def f(a: int) -> int:\n    b = array('H', [a, _X])\n    b[0] = a\n    time.ticks_us()\n"
         "    return b[1]\n"
     )
-    assert check([source]) == []
+    assert check({source.name: source}) == []
 
 
 @pytest.mark.slow
@@ -45,6 +45,6 @@ def test_what_boards_have_passes(tmp_path: Path) -> None:
 def test_what_boards_lack_is_refused(tmp_path: Path, line: str, complaint: str) -> None:
     source = tmp_path / "bad.py"
     source.write_text(line + "\n")
-    found = check([source])
+    found = check({source.name: source})
     assert len(found) == 1
     assert complaint in found[0]
