@@ -1,4 +1,4 @@
-"""AdaMB for one learner in float64, written to be read beside the paper.
+"""AdaMB of the paper for one learner in float64, written to be read beside the paper.
 
 Names in comments are the paper's: Update Counts, Refine Partition, Compute Estimates, and the labels of its
 equations. Steps are counted from 0 here, so the paper's H-h+1 is `horizon - h`. Slips of the printed text
@@ -151,7 +151,7 @@ class Learner:
             self.refused_splits += 1
             return [ball]
         settings, cells = self.settings, self.cells[h]
-        ball.split(settings.d_s, settings.d_a, self._passed_on(ball))
+        ball.split(settings.d_s, settings.d_a)
         assert ball.children is not None
         children = [child for row in ball.children for child in row]
         if settings.envelope:
@@ -170,18 +170,7 @@ class Learner:
         if self.settings.split == "own":
             return ball.n + 1 >= threshold
         before = self.thresholds[ball.level - 1] if ball.level else 0
-        return min(ball.inherited_n, before) + ball.n >= threshold
-
-    def _passed_on(self, ball: Ball) -> float:
-        """Weight of a ball's evidence in its children: 1 in the paper.
-
-        Tracking: A_l = min((A_{l-1} + n_{l-1}) / 4, 4^(l-1)), so that old evidence fades as balls shrink and
-        no ancestor, however often it was visited, outweighs what its descendants see.
-        """
-        if self.settings.mode == "paper":
-            return 1.0
-        total = ball.prior_n + ball.n
-        return min(total / 4, 4.0**ball.level) / total
+        return min(ball.prior_n, before) + ball.n >= threshold
 
     # --- Compute Estimates --------------------------------------------------------------------------------
 
@@ -222,13 +211,11 @@ class Learner:
             return self._expected_envelope(cells, ball)
         mean, d_s = cells.mean, self.settings.d_s
         total = 0.0
-        for weight, source in [*ball.ancestors, (1.0, ball)]:
-            part = 0.0
+        for source in [*ball.ancestors, ball]:
             for key, count in source.next_counts.items():
                 while key not in mean:
                     key >>= d_s
-                part += count * mean[key]
-            total += weight * part
+                total += count * mean[key]
         return total
 
     def _expected_envelope(self, cells: StateCells, ball: Ball) -> float:
@@ -257,10 +244,10 @@ class Learner:
         """
         d_s = self.settings.d_s
         masses: dict[int, float] = {}
-        for weight, source in [*ball.ancestors, (1.0, ball)]:
+        for source in [*ball.ancestors, ball]:
             for key, count in source.next_counts.items():
                 shift = max(0, d_s * (ball.level - level_of(key, d_s)))
-                part = weight * count / (1 << shift)
+                part = count / (1 << shift)
                 first = key << shift
                 for cell in range(first, first + (1 << shift)):
                     masses[cell] = masses.get(cell, 0.0) + part

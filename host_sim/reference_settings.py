@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from adamb.budgets.errors import InputError
 from adamb.budgets.thresholds import threshold
@@ -28,8 +28,11 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "transitions": ("dyadic", "induced", "nearest"),
     "cells": ("half-open", "closed"),
     "ties": ("low", "high"),
-    "share": ("off",),  # one tree for all steps is an extension of the core, not of the paper
+    "share": ("off", "on"),  # one tree for all steps is an extension of the core, not of the paper
 }
+
+#: All that tracking leaves open; the other options belong to the paper.
+TRACKING_OPTIONS = ("action", "bonus", "gamma", "phi", "share", "split")
 
 #: What the authors' program does differently from the paper, each by name.
 DEVIATIONS: dict[str, dict[str, object]] = {
@@ -81,6 +84,13 @@ class Settings:
         """n_+(l) = ceil(phi * 2^(gamma*l)), the integers that the bounds and the core use too."""
         return [threshold(level, self.gamma, self.phi) for level in range(MAX_LEVEL)]
 
+    def describe(self) -> dict[str, object]:
+        """The settings that have a meaning in this mode."""
+        values = asdict(self)
+        if self.mode == "tracking":
+            return {name: value for name, value in values.items() if name in ("mode", *TRACKING_OPTIONS)}
+        return values
+
 
 def make_settings(
     d_s: int, d_a: int, horizon: int, episodes: int, options: Mapping[str, object]
@@ -102,10 +112,14 @@ def make_settings(
     for name, value in given.items():
         if name not in values:
             raise unknown_name("option of agent adamb (reference)", name, [*values, "mode", "deviations"])
+        if mode == "tracking" and (name not in TRACKING_OPTIONS or value == "theory"):
+            raise InputError(name, value, "only mode=paper has that")
         checked = _check(name, value)
         if name in overrides and not _agrees(name, checked, overrides[name]):
             raise InputError(name, value, f"contradicts the deviation that sets it to {overrides[name]!r}")
         values[name] = checked
+    if mode == "paper" and values["share"] == "on":
+        raise InputError("share", "on", "only mode=tracking shares a tree between steps")
     if values["envelope"] is None:
         values["envelope"] = values["bonus"] == "theory"
     return Settings(d_s=d_s, d_a=d_a, horizon=horizon, episodes=episodes, mode=mode, **values)  # type: ignore[arg-type]

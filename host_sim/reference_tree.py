@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import product
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -22,40 +23,38 @@ class Ball:
     """One node of a partition tree; a leaf is an active ball B = S(B) x A(B).
 
     `n`, `reward_sum` and `next_counts` are the ball's own samples, never an ancestor's. What the ancestors
-    contribute is fixed when the ball is made: `prior_n` and `prior_reward` are their weighted sums, and
-    `ancestors` lists (weight, ball) so that their next-state counts can be aggregated with the current V.
+    contribute is fixed when the ball is made: `prior_n` and `prior_reward` are their sums, and `ancestors`
+    lists them (root first) so that their next-state counts can be aggregated with the current V.
     """
 
-    __slots__ = ("action_index", "ancestors", "children", "inherited_n", "level", "n", "next_counts",
-                 "prior_n", "prior_reward", "prior_support", "q", "reward_sum", "state_key")  # fmt: skip
+    __slots__ = ("action_index", "ancestors", "children", "level", "n", "next_counts", "prior_n",
+                 "prior_reward", "prior_support", "q", "reward_sum", "state_key")  # fmt: skip
 
     def __init__(self, level: int, state_key: int, action_index: tuple[int, ...], q: float) -> None:
         self.level, self.state_key, self.action_index, self.q = level, state_key, action_index, q
         self.n = 0
         self.reward_sum = 0.0
         self.next_counts: dict[int, int] = {}
-        self.inherited_n = 0
-        self.prior_n = 0.0
+        self.prior_n = 0
         self.prior_reward = 0.0
-        self.ancestors: list[tuple[float, Ball]] = []
+        self.ancestors: list[Ball] = []
         self.prior_support: tuple[np.ndarray, np.ndarray] | None = None
         self.children: list[list[Ball]] | None = None
 
-    def split(self, d_s: int, d_a: int, weight: float) -> None:
-        """Refine Partition: 2^d children; `weight` scales what this ball and its ancestors pass on.
+    def split(self, d_s: int, d_a: int) -> None:
+        """Refine Partition: 2^d children.
 
         children[state bits] lists the actions from high to low, so that a stack yields the lowest first.
         """
-        ancestors = [(weight * w, ball) for w, ball in self.ancestors] + [(weight, self)]
-        prior_n = weight * (self.prior_n + self.n)
-        prior_reward = weight * (self.prior_reward + self.reward_sum)
+        ancestors = [*self.ancestors, self]
+        prior_n = self.prior_n + self.n
+        prior_reward = self.prior_reward + self.reward_sum
         self.children = []
         for state_bits in range(1 << d_s):
             row = []
             for halves in product((1, 0), repeat=d_a):
                 action = tuple(2 * i + half for i, half in zip(self.action_index, halves, strict=True))
                 child = Ball(self.level + 1, self.state_key << d_s | state_bits, action, self.q)
-                child.inherited_n = self.inherited_n + self.n
                 child.prior_n, child.prior_reward = prior_n, prior_reward
                 child.ancestors = ancestors
                 row.append(child)
@@ -76,7 +75,17 @@ class Ball:
                     stack.extend(row)
 
 
-def relevant(root: Ball, path: Path) -> Iterator[Ball]:
+class Node(Protocol):
+    """What a walk needs to know of a ball."""
+
+    level: int
+    children: Any
+
+
+AnyBall = TypeVar("AnyBall", bound=Node)
+
+
+def relevant(root: AnyBall, path: Path) -> Iterator[AnyBall]:
     """RELEVANT(x): the leaves whose state side holds the state of `path`, lowest action code first."""
     stack = [root]
     while stack:

@@ -12,6 +12,7 @@ import pytest
 from adamb.budgets.errors import InputError
 from adamb.host_sim.reference import ReferenceAgent
 from adamb.host_sim.reference_settings import DEVIATIONS, make_settings
+from adamb.host_sim.reference_views import view_leaf
 
 
 def make(horizon=2, d_s=1, d_a=1, seeds=(0,), episodes=100, mode="paper", **options):
@@ -94,7 +95,8 @@ def test_value_may_rise_again_only_in_tracking(mode):
     for reward in (1.0,) * 10:
         visit(agent, 0, [0.3], reward, [0.0])
     risen = (4 * 0.2 + 10) / 14 + 0.1 / math.sqrt(14)
-    assert agent.value(0, 0, [0.3]) == pytest.approx(0.25 if mode == "paper" else risen)
+    expected = 0.25 if mode == "paper" else risen
+    assert agent.value(0, 0, [0.3]) == pytest.approx(expected, abs=1 / 64)  # less is not worth a refresh
 
 
 @pytest.mark.parametrize("split", ["own", "inherited"])
@@ -122,31 +124,6 @@ def test_samples_held_back_above_do_not_release_a_cascade_of_splits():
     for _ in range(2):
         visit(agent, 0, [0.1], 0.5, [0.0])
     assert agent.stats()["leaves"] == [4]
-
-
-@pytest.mark.parametrize("phi", [1, 8])
-def test_tracking_passes_on_a_quarter_of_the_evidence_up_to_the_cap(phi):
-    agent = make(horizon=2, mode="tracking", phi=phi, bonus=0.2)
-    drive(agent, 700)
-    capped = 0
-    for h in range(2):
-        for leaf in agent.leaves(0, h):
-            weight = 0.0
-            for level, own in enumerate(leaf.ancestor_n, start=1):
-                capped += (weight + own) / 4 > 4 ** (level - 1)
-                weight = min((weight + own) / 4, 4 ** (level - 1))
-            assert leaf.n == pytest.approx(weight + leaf.own_n)
-    assert (capped > 0) == (phi == 8)
-
-
-def test_tracking_refreshes_the_visited_cell_and_paper_every_cell_below_the_ball():
-    values = {}
-    for mode in ("paper", "tracking"):
-        agent = make(horizon=1, bonus=0.0, mode=mode, gamma=2, phi=1, split="inherited")
-        visit(agent, 0, [0.1], 0.9, [0.0])
-        assert [leaf.q for leaf in agent.leaves(0, 0)] == [0.9] * 4
-        values[mode] = [cell.value for cell in agent.state_cells(0, 0)]
-    assert values == {"paper": [0.9, 0.9], "tracking": [0.9, 1.0]}
 
 
 # --- bonuses ----------------------------------------------------------------------------------------------
@@ -208,15 +185,14 @@ def test_full_planning_sees_what_the_next_step_learned_in_the_same_episode():
     assert first_values == pytest.approx({"one-step": 1.5, "full": 0.6})
 
 
-@pytest.mark.parametrize("mode", ["paper", "tracking"])
 @pytest.mark.parametrize("envelope", [False, True])
-def test_expectation_is_transition_estimate_times_value(mode, envelope):
-    agent = make(mode=mode, d_s=2, bonus=0.2, gamma=2, phi=1, envelope=envelope, L_V=0.3)
+def test_expectation_is_transition_estimate_times_value(envelope):
+    agent = make(d_s=2, bonus=0.2, gamma=2, phi=1, envelope=envelope, L_V=0.3)
     drive(agent, 150)
     learner = agent.learners[0]
     cells = agent.state_cells(0, 1)
     for ball, leaf in [
-        (ball, agent._leaf(learner, ball)) for ball in learner.roots[0].walk() if ball.children is None
+        (ball, view_leaf(learner, 0, ball)) for ball in learner.roots[0].walk() if ball.children is None
     ]:
         expected = 0.0
         for (low, high), mass in leaf.next_states.items():
@@ -327,6 +303,9 @@ def test_the_authors_preset_is_every_deviation_and_leaves_c_free():
         ({"action": "center"}, "action"),
         ({"envelope": "maybe"}, "envelope"),
         ({"share": "on"}, "share"),
+        ({"share": "auto", "mode": "tracking"}, "share"),
+        ({"planning": "full", "mode": "tracking"}, "planning"),
+        ({"bonus": "theory", "mode": "tracking"}, "bonus"),
         ({"deviations": "author"}, "deviations"),
         ({"deviations": 3}, "deviations"),
         ({"deviations": "authors", "mode": "tracking"}, "deviations"),
