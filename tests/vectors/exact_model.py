@@ -81,6 +81,14 @@ def acceptable(config: Config) -> bool:
     )
 
 
+def steps_at(config: Config) -> int:
+    return len(HEADER_WORDS) + num.finest_level(config.thresholds, config.d_s, config.d_a) + 1
+
+
+def pool_at(config: Config) -> int:
+    return -(-(steps_at(config) + len(STEP_WORDS) * config.horizon) // spec.UNIT_WORDS)
+
+
 @dataclass(eq=False)
 class Step:
     v: VCell
@@ -111,7 +119,7 @@ class Step:
 class Model:
     """Everything the controller knows. `number` makes the zeros that learning starts from."""
 
-    def __init__(self, config: Config, units: int, number: Callable[[int], int] = int) -> None:
+    def __init__(self, config: Config, words: int, number: Callable[[int], int] = int) -> None:
         self.config = config
         self.number = number
         self.d_s, self.d_a, self.horizon = config.d_s, config.d_a, config.horizon
@@ -119,16 +127,17 @@ class Model:
         self.f = num.fraction_bits(self.horizon)
         self.chunks = num.chunks(self.d_s, self.d_a)
         self.finest = num.finest_level(config.thresholds, self.d_s, self.d_a)
-        self.thresholds = config.thresholds[: self.finest + 1]
-        self.steps_at = len(HEADER_WORDS) + len(self.thresholds)
-        self.pool_at = -(-(self.steps_at + len(STEP_WORDS) * self.horizon) // spec.UNIT_WORDS)
-        self.units = units
+        self.thresholds = [number(t) for t in config.thresholds[: self.finest + 1]]
+        self.steps_at = steps_at(config)
+        self.pool_at = pool_at(config)
+        self.length = words
+        self.units = min(words // spec.UNIT_WORDS, spec.UNITS_MAX)
         self.share = config.share
-        self.rng = config.seed or 0x5EED
-        self.bonus = config.bonus >> (12 - self.f)
+        self.rng = number(config.seed or 0x5EED)
+        self.bonus = number(config.bonus >> (12 - self.f))
         self.reciprocal = [number(x) for x in num.RECIPROCAL]
         self.inverse_root = [number(x) for x in num.INVERSE_ROOT]
-        self.pool = Pool(self.pool_at, units)
+        self.pool = Pool(self.pool_at, self.units)
         self.episodes = number(0)
         self.counters = dict.fromkeys(COUNTERS, 0)
         self.steps: list[Step] = []
@@ -227,5 +236,6 @@ class Model:
         for step in self.steps:
             out += step.words()
         out += [0] * (-len(out) % spec.UNIT_WORDS)
-        return out + self.pool.words()
+        out += self.pool.words()
+        return out + [0] * (self.length - len(out))
 

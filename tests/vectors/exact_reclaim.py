@@ -20,8 +20,10 @@ def reclaim(m: Model) -> None:
     if m.config.freeze or m.pool.room >= 4 + m.units // 32:
         return
     r = m.random()
+    if r & spec.RECLAIM_MASK:
+        return
     h = r * m.horizon >> 16
-    if r & 3 == 0:
+    if (r >> 2) & 3 == 0:
         _reclaim_v(m, h)
     else:
         _reclaim_partition(m, h)
@@ -29,13 +31,14 @@ def reclaim(m: Model) -> None:
 
 def _reclaim_partition(m: Model, h: int) -> None:
     slots, index, level = m.tree(h).slots, 0, 0
+    state = action = 0
     parent: Record | None = None
     while isinstance(record := slots[index], Record):
         spent = record.credit == 0
         if not spent:
             record.credit -= 1
         if record.below is None:
-            if spent and parent:
+            if spent and parent and _may_go(m, h, level, state, action):
                 slots[index] = _fold(m, h, parent, level - 1, record)
                 m.goes_up("reclaims")
             return
@@ -47,11 +50,23 @@ def _reclaim_partition(m: Model, h: int) -> None:
                     _remove(m, record, level, block, None if chunk == 0 else above)
                 return
             above = (block.slots, picked)
+            s, a = m.chunks[chunk]
+            state, action = state << s | picked >> a, action << a | picked & ((1 << a) - 1)
             below = block.slots[picked]
             if isinstance(below, Routing):
                 block = below
         slots, index = above
         parent, level = record, level + 1
+
+
+def _may_go(m: Model, h: int, level: int, state: int, action: int) -> bool:
+    """Whether a leaf without credit is folded: always if no step plays it, else now and then."""
+    depth, bits = m.d_s * level, m.d_a * level
+    code = num.first_code(state, depth) | m.random() >> depth
+    steps = range(m.horizon) if m.shares() else (h,)
+    if not any(num.field(v_path(m, step, code)[-1].action, 0, bits) == action for step in steps):
+        return True
+    return m.random() & spec.PLAYED_MASK == 0
 
 
 def _pick(m: Model, block: Routing, last: bool) -> int | None:

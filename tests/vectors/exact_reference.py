@@ -11,13 +11,13 @@ The modules follow the sections: `exact_numbers` (2, 4), `exact_memory` and `exa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableSequence, Sequence
 from dataclasses import dataclass
 
 import exact_counts as counts
 import exact_numbers as num
 from exact_memory import Record, Routing
-from exact_model import Config, Model, acceptable
+from exact_model import Config, Model, acceptable, pool_at
 from exact_reclaim import as_surplus, reclaim
 from exact_values import expect, request, run_job, set_v, v_path
 
@@ -26,15 +26,22 @@ from adamb.firmware_model import _spec as spec
 
 def init(config: Config, words: int, number: Callable[[int], int] = int) -> Exact | int:
     """A controller in a block of so many words, or a negative code."""
-    if not acceptable(config):
-        return spec.ERR_CONFIG
-    if words < required_words(config):
+    required = required_words(config)
+    if required < 0:
+        return required
+    if words < required:
         return spec.ERR_MEMORY
-    return Exact(Model(config, min(words // spec.UNIT_WORDS, spec.UNITS_MAX), number))
+    return Exact(Model(config, words, number))
 
 
 def required_words(config: Config) -> int:
-    return 0
+    """The smallest block that init accepts, or a negative code."""
+    if not acceptable(config):
+        return spec.ERR_CONFIG
+    trees = 3 * config.horizon
+    if config.share != spec.SHARE_OFF:
+        trees = max(trees, spec.SHARE_TABLE_UNITS + 3)
+    return spec.UNIT_WORDS * (pool_at(config) + spec.POOL_SPARE + trees + 2 * config.horizon)
 
 
 @dataclass
@@ -61,7 +68,7 @@ class Exact:
     def words(self) -> list[int]:
         return self.m.words()
 
-    def act(self, h: int, state: Sequence[int], action: list[int]) -> int:
+    def act(self, h: int, state: Sequence[int], action: MutableSequence[int]) -> int:
         m = self.m
         if not 0 <= h < m.horizon:
             return spec.ERR_ARGUMENT
@@ -73,7 +80,8 @@ class Exact:
             played = (played | mask) ^ mask | m.random() & mask
             played |= 2 if m.d_a == 3 else 1
         step.state, step.action = code, played
-        action[:] = num.decode(played, m.d_a)
+        for i, x in enumerate(num.decode(played, m.d_a)):
+            action[i] = x
         return 0
 
     def observe(self, h: int, reward: int, next_state: Sequence[int]) -> int:
@@ -114,7 +122,7 @@ def adapt(m: Model, h: int, state: int, action: int, reward: int, next_state: Se
     learned = m.learned
     mean = learned["mean_reward"]
     learned["mean_reward"] = num.toward(mean, reward, abs(reward - mean) >> 8)
-    learned["return_sum"] += reward >> (16 - m.f)
+    learned["return_sum"] = (learned["return_sum"] + (reward >> (16 - m.f))) & 0xFFFF
     if m.share != spec.SHARE_TESTING:
         return
     cell = (state >> 11) << 5 | action >> 11
@@ -134,7 +142,7 @@ def adapt(m: Model, h: int, state: int, action: int, reward: int, next_state: Se
     for name, difference in zip(names, differences, strict=True):
         learned[name] += difference
     if kind == "other":
-        learned["other_total"] += 1
+        learned["other_total"] = (learned["other_total"] + 1) & 0xFFFF
 
 
 def descend(m: Model, h: int, state: int, action: int) -> Visit:
@@ -278,7 +286,7 @@ def split(m: Model, h: int, at: Visit, state: int) -> bool:
     if samples < m.thresholds[level]:
         return False
     block = Routing([record.surplus] * m.slots_of(0))
-    if not m.pool.take(block):
+    if m.pool.room < spec.SPLIT_ROOM or not m.pool.take(block):
         m.goes_up("refused")
         return True
     record.below = block
@@ -325,9 +333,12 @@ def judge_sharing(m: Model) -> bool:
     """End the sharing test when it has seen enough; True if steps differ."""
     seen = m.learned
     if seen["same_n"] >= 8 and seen["other_n"] >= spec.SHARE_PAIRS_MIN:
-        for what in ("reward", "next"):
+        for what, factor, margin in (
+            ("reward", 3, spec.SHARE_REWARD_MARGIN),
+            ("next", 2, spec.SHARE_NEXT_MARGIN),
+        ):
             same, other = seen[f"same_{what}"], seen[f"other_{what}"]
-            limit = 3 * same + spec.SHARE_MARGIN * seen["same_n"]
+            limit = factor * same + margin * seen["same_n"]
             if other * seen["same_n"] > limit * seen["other_n"]:
                 m.share = spec.SHARE_OFF
                 return True
