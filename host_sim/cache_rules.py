@@ -78,7 +78,8 @@ def best_static_split(keys: np.ndarray, slots: np.ndarray, lines: int) -> tuple[
 
 
 def epoch_bound(keys: np.ndarray, slots: np.ndarray, lines: int, epoch: int, warm: int = 0) -> np.ndarray:
-    """Hits of each epoch after `warm` requests if lines could be moved between tenants for free, contents included.
+    """Hits of each epoch after `warm` requests if lines could be moved between tenants for free, contents
+    included.
 
     A part never holds more than the top of its tenant's stack, so no partition does better.
     """
@@ -99,7 +100,8 @@ def belady_bound(keys: np.ndarray, lines: int) -> np.ndarray:
 
 
 def episode_bounds(cache: Cache) -> dict[str, np.ndarray]:
-    """(n,) hit ratios summed over the next episode that hindsight allows: one split, free moves, free evictions.
+    """(n,) hit ratios summed over the next episode that hindsight allows: one split, free moves, free
+    evictions.
 
     Plays the episode; what tenants ask for does not depend on how the cache is divided.
     """

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adamb.host_sim.dram_channel import NEVER, Channel, Knobs, Timing, load_timing
-from adamb.host_sim.dram_lite import HOME, action_of, best_timeout, gap_factor
+from adamb.host_sim.dram_lite import action_of, best_timeout, heading
 from adamb.host_sim.dram_traffic import SyntheticTraffic, TraceTraffic, Traffic
 from adamb.host_sim.parameter import Parameter
 from adamb.host_sim.problem import Policy, Problem
@@ -56,7 +56,7 @@ class Dram(Problem):
         "walk": Parameter(0.1, "float", "deviation of one step of locality, load and write share", 0, 1),
         "worst": Parameter(None, "float", "mean latency in cycles of reward 0", 1, 1e6),
         "refresh": Parameter(None, "bool", "refresh all banks every tREFI"),
-        "c": Parameter(HOME, "float", "phase of the workload: gaps times 10^(2(c-.75))", 0, 1),
+        "c": Parameter(1.0, "float", "how much of the locality lasts; the rest turns around", 0, 1),
         "trace": Parameter(None, "str", "file of requests to replay in place of the synthetic workload"),
         "gap": Parameter(20.0, "float", "cycles between requests of a trace without times", 0, 1e6),
         "ipc": Parameter(4.0, "float", "instructions a memory cycle, for CPU traces", 0.001, 1000),
@@ -105,7 +105,7 @@ class Dram(Problem):
         states = np.empty((self.n, self.d_s))
         for i, channel in enumerate(self._channels):
             channel.reset()
-            requests = self.traffic.start(i, drawn[i], float(gap_factor(self.c[i])))
+            requests = self.traffic.start(i, drawn[i])
             channel.serve(requests, self._neutral)
             states[i] = self.traffic.seen(i)[: self.d_s]
         return states
@@ -122,7 +122,7 @@ class Dram(Problem):
             timeout = timeout_cycles(actions[i, 0])
             policy.timeout = NEVER if timeout is None else timeout
             policy.opportune = opportune_writes(actions[i, 1]) if self.d_a > 1 else 16
-            requests = self.traffic.next(i, noise[:, i], float(gap_factor(self.c[i])))
+            requests = self.traffic.next(i, noise[:, i], float(self.c[i]))
             totals = channel.serve(requests, policy)
             for name in MEASURED[1:]:
                 measured[name][i] = getattr(totals, name)
@@ -175,8 +175,9 @@ class Dram(Problem):
         """The timeout that is best for a lone stream of the seen locality and load, if its gaps are known."""
         timeouts = np.empty(self.n)
         for i, (place, seen) in enumerate(zip(self.c, states, strict=True)):
-            load = seen[1] if self.d_s > 1 else 0.0
-            timeouts[i] = best_timeout(seen[0], *self.traffic.gaps(seen[0], load, float(gap_factor(place))))
+            expected = float(heading(place, seen[0]))
+            gaps = self.traffic.gaps(expected, seen[1] if self.d_s > 1 else 0.0)
+            timeouts[i] = best_timeout(np.asarray(expected), *gaps)
         return self.with_timeout(action_of(timeouts))
 
 

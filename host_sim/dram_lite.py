@@ -18,9 +18,6 @@ from adamb.host_sim.parameter import Parameter
 from adamb.host_sim.problem import Policy, constant_policy
 from adamb.host_sim.registry import register
 
-#: The location where the gaps are exactly g1 and g2.
-HOME = 0.75
-
 
 def timeout_of(action: np.ndarray) -> np.ndarray:
     """Page timeout in cycles; infinite at a = 1."""
@@ -45,9 +42,12 @@ def best_timeout(p: np.ndarray, gap_stay: float, gap_move: float) -> np.ndarray:
     return np.maximum(0.0, odds / (1.0 / gap_stay - 1.0 / gap_move))
 
 
-def gap_factor(location: np.ndarray | float) -> np.ndarray:
-    """How a phase stretches both gaps: `--drift half`, from .75 to .25, makes them tenfold shorter."""
-    return np.asarray(10.0 ** (2.0 * (np.asarray(location) - HOME)))
+def heading(location: np.ndarray | float, p: np.ndarray) -> np.ndarray:
+    """Where locality heads: it stays at location 1 and turns around, p -> 1 - p, at location 0.
+
+    So `--drift half` makes a program whose phases last into one whose phases alternate.
+    """
+    return location * p + (1.0 - np.asarray(location)) * (1.0 - p)
 
 
 class RowModel(ExogenousModel):
@@ -56,12 +56,15 @@ class RowModel(ExogenousModel):
     has_own = False
     HIT, STEP, CONFLICT = 21.0, 17.0, 55.0
 
-    def __init__(self, horizon: int, deviation: float, gap_stay: float, gap_move: float) -> None:
+    def __init__(
+        self, horizon: int, deviation: float, gap_stay: float, gap_move: float, location: float
+    ) -> None:
         super().__init__(horizon)
         self.deviation, self.gap_stay, self.gap_move = deviation, gap_stay, gap_move
+        self.location = location
 
     def drift(self, h: int, y: np.ndarray) -> np.ndarray:
-        return y
+        return heading(self.location, y)
 
     def latency(self, p: np.ndarray, timeout: np.ndarray) -> np.ndarray:
         """Expected cycles of a read at locality p."""
@@ -74,30 +77,26 @@ class RowModel(ExogenousModel):
         return (self.CONFLICT - self.latency(p, timeout_of(action))) / (self.CONFLICT - self.HIT)
 
     def reward(self, h: int, x: np.ndarray, y: np.ndarray, a: np.ndarray) -> np.ndarray:
-        return self.reward_at(expected_clip(y, self.deviation), a) + 0.0 * x
+        return self.reward_at(expected_clip(self.drift(h, y), self.deviation), a) + 0.0 * x
 
 
 class DramLite(ExogenousProblem):
-    """State p, action a; `c` is the phase of the workload (gaps times 10^(2(c - .75)))."""
+    """State p, action a; location `c` says how much of the locality lasts (see `heading`)."""
 
     d_s, d_a, horizon = 1, 1, 5
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "g1": Parameter(100.0, "float", "mean cycles until a stream returns to its row", 1, 1e6),
         "g2": Parameter(300.0, "float", "mean cycles until a stream asks for another row", 1, 1e6),
         "walk": Parameter(0.1, "float", "deviation of one step of p", 0.001, 1),
-        "c": Parameter(HOME, "float", "phase of the workload: gaps times 10^(2(c-.75))", 0, 1),
+        "c": Parameter(1.0, "float", "how much of the locality lasts; the rest turns around", 0, 1),
     }
 
     def _setup(self, generators: list[np.random.Generator]) -> None:
         self._set_location(self.params["c"])
 
-    def gaps(self, location: float) -> tuple[float, float]:
-        """Mean gaps at a location."""
-        factor = float(gap_factor(location))
-        return self.params["g1"] * factor, self.params["g2"] * factor
-
     def model(self, location: float) -> RowModel:
-        return RowModel(self.horizon, self.params["walk"], *self.gaps(location))
+        params = self.params
+        return RowModel(self.horizon, params["walk"], params["g1"], params["g2"], location)
 
     def _draw_noise(self, generator: np.random.Generator, episodes: int) -> np.ndarray:
         return generator.standard_normal((episodes, self.horizon, 1))
@@ -105,11 +104,10 @@ class DramLite(ExogenousProblem):
     def _dynamics(
         self, h: int, states: np.ndarray, actions: np.ndarray, noise: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        p = np.clip(states[:, 0] + self.params["walk"] * noise[0], 0.0, 1.0)
-        factor = gap_factor(self.c)
+        p = np.clip(heading(self.c, states[:, 0]) + self.params["walk"] * noise[0], 0.0, 1.0)
         self._timeouts = timeout_of(actions[:, 0])
-        lost = p * np.exp(-self._timeouts / (self.params["g1"] * factor))
-        kept = (1.0 - p) * (2.0 - np.exp(-self._timeouts / (self.params["g2"] * factor)))
+        lost = p * np.exp(-self._timeouts / self.params["g1"])
+        kept = (1.0 - p) * (2.0 - np.exp(-self._timeouts / self.params["g2"]))
         return 1.0 - 0.5 * (lost + kept), p[:, None]
 
     def info(self) -> dict[str, np.ndarray]:
@@ -120,7 +118,7 @@ class DramLite(ExogenousProblem):
         return raw
 
     def baselines(self) -> dict[str, Policy]:
-        """Row policies of real controllers; T* knows the workload's gaps."""
+        """Row policies of real controllers; T* knows the workload's gaps and location."""
         policies = super().baselines()
         for label, timeout in (("closed", 0.0), ("timeout-100", 100.0), ("open", np.inf)):
             policies[label] = constant_policy(self, float(action_of(np.asarray(timeout))))
@@ -128,12 +126,8 @@ class DramLite(ExogenousProblem):
         return policies
 
     def _t_star(self, h: int, states: np.ndarray) -> np.ndarray:
-        actions = np.empty((len(states), 1))
-        seen = expected_clip(states[:, 0], self.params["walk"])
-        for place in np.unique(self.c):
-            chosen = self.c == place
-            actions[chosen, 0] = action_of(best_timeout(seen[chosen], *self.gaps(float(place))))
-        return actions
+        expected = expected_clip(heading(self.c, states[:, 0]), self.params["walk"])
+        return action_of(best_timeout(expected, self.params["g1"], self.params["g2"]))[:, None]
 
 
 register("dram-lite", DramLite)

@@ -11,6 +11,7 @@ import numpy as np
 
 from adamb.budgets.errors import InputError
 from adamb.host_sim.dram_channel import REQUEST, Timing, as_requests, ffi, lib
+from adamb.host_sim.dram_lite import heading
 from adamb.host_sim.traces import byte_addresses, open_store
 
 #: Share of the data bus that a load of 1 asks for: near what sixteen banks sustain when no row is ever
@@ -32,16 +33,16 @@ class Traffic(ABC):
         self._seen = np.zeros((n, 3))
 
     @abstractmethod
-    def start(self, i: int, drawn: np.ndarray, factor: float) -> np.ndarray:
-        """The first epoch of an episode, from four uniform numbers; gaps are stretched by `factor`."""
+    def start(self, i: int, drawn: np.ndarray) -> np.ndarray:
+        """The first epoch of an episode, from four uniform numbers."""
 
     @abstractmethod
-    def next(self, i: int, noise: np.ndarray, factor: float) -> np.ndarray:
-        """The next epoch, from three normal numbers and a uniform one."""
+    def next(self, i: int, noise: np.ndarray, location: float) -> np.ndarray:
+        """The next epoch, from three normal numbers and a uniform one; `location` says how much lasts."""
 
-    def gaps(self, locality: float, load: float, factor: float) -> tuple[float, float]:
+    def gaps(self, locality: float, load: float) -> tuple[float, float]:
         """Mean cycles until a stream returns to its row and until it asks for another, as far as is known."""
-        return self._params["g1"] * factor, self._params["g2"] * factor
+        return self._params["g1"], self._params["g2"]
 
     def seen(self, i: int) -> np.ndarray:
         """(row locality, load, write share) of the last epoch."""
@@ -78,27 +79,29 @@ class SyntheticTraffic(Traffic):
         #: Locality, load and write share of each instance, each in [0,1].
         self.latent = np.zeros((n, 3))
 
-    def start(self, i: int, drawn: np.ndarray, factor: float) -> np.ndarray:
+    def start(self, i: int, drawn: np.ndarray) -> np.ndarray:
         self.latent[i] = drawn[:3]
         self._forget(i)
         seed = _seed(drawn[3])
-        gaps = self.gaps(self.latent[i, 0], self.latent[i, 1], factor)
+        gaps = self.gaps(self.latent[i, 0], self.latent[i, 1])
         lib.dram_streams_reset(self._streams[i], self._streams_n, seed + 1, self.latent[i, 0], *gaps)
         return self._epoch(i, seed, gaps)
 
-    def next(self, i: int, noise: np.ndarray, factor: float) -> np.ndarray:
+    def next(self, i: int, noise: np.ndarray, location: float) -> np.ndarray:
+        self.latent[i, 0] = heading(location, self.latent[i, 0])
         self.latent[i] = np.clip(self.latent[i] + self._params["walk"] * noise[:3], 0.0, 1.0)
-        gaps = self.gaps(self.latent[i, 0], self.latent[i, 1], factor)
+        gaps = self.gaps(self.latent[i, 0], self.latent[i, 1])
         return self._epoch(i, _seed(noise[3]), gaps)
 
-    def gaps(self, locality: float, load: float, factor: float) -> tuple[float, float]:
+    def gaps(self, locality: float, load: float) -> tuple[float, float]:
         """A given load fixes the average gap, g2/g1 the ratio."""
         stay, move = self._params["g1"], self._params["g2"]
-        if self._vary_load:
-            busy = LEAST_LOAD + (PEAK_LOAD - LEAST_LOAD) * load
-            wanted = max(self._streams_n * self.timing.burst / busy - 1.0, 1.0)
-            factor *= wanted / (locality * stay + (1.0 - locality) * move)
-        return stay * factor, move * factor
+        if not self._vary_load:
+            return stay, move
+        busy = LEAST_LOAD + (PEAK_LOAD - LEAST_LOAD) * load
+        wanted = max(self._streams_n * self.timing.burst / busy - 1.0, 1.0)
+        stretch = wanted / (locality * stay + (1.0 - locality) * move)
+        return stay * stretch, move * stretch
 
     def _epoch(self, i: int, seed: int, gaps: tuple[float, float]) -> np.ndarray:
         requests = np.empty(self.requests, dtype=REQUEST)
@@ -134,13 +137,13 @@ class TraceTraffic(Traffic):
         self._place = np.zeros(n, dtype=np.int64)
         self._clock = np.zeros(n, dtype=np.int64)
 
-    def start(self, i: int, drawn: np.ndarray, factor: float) -> np.ndarray:
+    def start(self, i: int, drawn: np.ndarray) -> np.ndarray:
         self._forget(i)
         self._place[i] = int(drawn[3] * (self._last_start + 1))
         self._clock[i] = 0
         return self._epoch(i)
 
-    def next(self, i: int, noise: np.ndarray, factor: float) -> np.ndarray:
+    def next(self, i: int, noise: np.ndarray, location: float) -> np.ndarray:
         return self._epoch(i)
 
     def _epoch(self, i: int) -> np.ndarray:

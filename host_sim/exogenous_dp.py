@@ -58,10 +58,10 @@ class ExogenousModel(ABC):
         """Every number that the solution depends on, for its name on disk."""
         return sorted((key, value) for key, value in vars(self).items() if np.isscalar(value))
 
-    def grids(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """x (X,1,1), y (1,Y,1) and a (1,1,A) of all nodes; X is 1 when there is no own coordinate."""
+    def grids(self) -> tuple[np.ndarray, np.ndarray]:
+        """x (X,1,1) and y (1,Y,1) of all nodes; X is 1 when there is no own coordinate."""
         own = self.nodes if self.has_own else np.zeros(1)
-        return own[:, None, None], self.nodes[None, :, None], self.actions[None, None, :]
+        return own[:, None, None], self.nodes[None, :, None]
 
 
 class SeasonalModel(ExogenousModel):
@@ -91,10 +91,16 @@ def seasonal_drift(h: int, horizon: int, trough: np.ndarray | float, y: np.ndarr
 class Evaluation:
     """Values of one way to play: V_h at the nodes, and what is expected of the future after each action."""
 
-    def __init__(self, model: ExogenousModel, choose: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> None:
-        """`choose(reward, future)` turns two (X, Y, A) arrays into the values (X, Y) of a step."""
+    def __init__(
+        self,
+        model: ExogenousModel,
+        choose: Callable[[np.ndarray, np.ndarray], np.ndarray],
+        actions: np.ndarray | None = None,
+    ) -> None:
+        """`choose(reward, future)` turns (X, Y, A) arrays over `actions` into the values (X, Y) of a step."""
         self.model = model
-        x, y, a = model.grids()
+        x, y = model.grids()
+        a = (model.actions if actions is None else actions)[None, None, :]
         own = len(x)
         self.values = np.zeros((model.horizon + 1, own, STATE_NODES))
         self.futures = np.zeros((model.horizon, own, STATE_NODES))
@@ -179,9 +185,9 @@ def random_play(model: ExogenousModel) -> Evaluation:
     return Evaluation(model, lambda reward, future: (reward + future) @ weights)
 
 
-def static_play(model: ExogenousModel, action_node: int) -> Evaluation:
-    """Always the same action node."""
-    return Evaluation(model, lambda reward, future: reward[:, :, action_node] + future[:, :, action_node])
+def static_play(model: ExogenousModel, action: float) -> Evaluation:
+    """Always the same action (one of the model's nodes)."""
+    return Evaluation(model, lambda reward, future: (reward + future)[:, :, 0], np.array([action]))
 
 
 class LocatedOptimum:
@@ -304,7 +310,7 @@ class ExogenousProblem(Problem):
         start = self.fixed_start
 
         def worth(node: int) -> float:
-            played = static_play(model, node)
+            played = static_play(model, float(model.actions[node]))
             return played.mean() if start is None else float(played.value(0, start[None, :])[0])
 
         coarse = max(range(0, ACTION_NODES, 10), key=worth)

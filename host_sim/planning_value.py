@@ -1,8 +1,8 @@
 """What planning is worth in a problem: the best play beside the best myopic, the best static and random play.
 
-Where the first two are close, a contextual bandit (H = 1) is all one needs; a learner that plans must be judged on
-problems where they are not. All four play the same luck, so their differences are much better known than the
-values themselves.
+Where the first two are close, a contextual bandit (H = 1) is all one needs; a learner that plans must be
+judged on problems where they are not. All four play the same luck, so their differences are much better known
+than the values themselves.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from adamb.host_sim.runner import half_widths
 #: Constant actions are compared on seeds from here on, away from those that are reported.
 SEARCH_SEED = 1_000_000
 SEARCH_SEEDS, SEARCH_EPISODES = 16, 10
-#: Points an action coordinate of the first pass, by number of coordinates; the second pass looks between them.
+#: Points an action coordinate of the first pass, by number of coordinates; the second pass looks between
+#: them.
 SEARCH_POINTS = {1: 11, 2: 7, 3: 5}
 
 
@@ -37,7 +38,7 @@ class Played:
 
 @dataclass(frozen=True)
 class PlanningValue:
-    """`exact` is V* where the model is known; `best` is the optimum's policy or the best known one, as played."""
+    """`exact` is V* where the model is known; `best` is the optimum's policy or the best known, as played."""
 
     problem: str
     exact: float | None
@@ -130,7 +131,9 @@ def value_of_planning(
     )
 
 
-def _myopic(fresh: Any, known: Mapping[str, Policy], best: Played, baseline: Any, played: Any) -> Played | None:
+def _myopic(
+    fresh: Any, known: Mapping[str, Policy], best: Played, baseline: Any, played: Any
+) -> Played | None:
     """The problem's own myopic rule; else the optimum of one step, if there is a model; else None.
 
     Where actions do not move the state the best play is myopic.

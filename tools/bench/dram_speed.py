@@ -1,4 +1,4 @@
-"""Requests a second of the DRAM model on one core, idle and under load: `python -m adamb.tools.bench.dram_speed`."""
+"""Requests a second of the DRAM model on one core: `python -m adamb.tools.bench.dram_speed`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from adamb.host_sim.dram_channel import DEVICES, Channel, Knobs, Streams
 
 REQUESTS, ROUNDS, SEED = 1_000_000, 5, 1
 #: (label, streams, mean gap to the same row, write share)
-CASES = (("idle, 4 banks", 4, 100.0, 0.0), ("half load, 16 banks", 16, 120.0, 0.3), ("overload", 16, 10.0, 0.3))
+CASES = (
+    ("idle, 4 banks", 4, 100.0, 0.0),
+    ("half load, 16 banks", 16, 120.0, 0.3),
+    ("overload, 16 banks", 16, 10.0, 0.3),
+)
 
 
 def measure(streams: int, gap: float, writes: float) -> float:
