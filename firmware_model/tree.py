@@ -53,12 +53,6 @@ def root(w, t):
     return (w[H_STEPS_AT] if t[T_SHARED] else t[T_STEP]) + S_ROOT
 
 
-def children(w, rec):
-    """First block below a record, 0 for a leaf."""
-    rec = w[rec << 2]
-    return 0 if rec & TAG else rec
-
-
 def clip(t, q):
     """Between nothing and the most that can still be earned."""
     if q < 0:

@@ -168,9 +168,14 @@ def _play(pair: Pair) -> Iterator[int]:
         state = world.start() if rng.random() < 0.5 else state
 
 
-def run_case(case: Case) -> Pair:
-    """Run one case to its end; raises TwinsDiverged at the first difference, or when the block is damaged."""
+def run_case(case: Case, changes: dict[int, int] | None = None) -> Pair:
+    """Run one case to its end; raises TwinsDiverged at the first difference, or when the block is damaged.
+
+    `changes` are words to set in both blocks before the first step, to start near the end of a range.
+    """
     pair = Pair(case)
+    for index, word in (changes or {}).items():
+        pair.python_block[index] = pair.c_block[index] = word
     for _ in _play(pair):
         pair.done += 1
         if pair.done >= case.steps:
