@@ -35,5 +35,8 @@ lint: .venv/.installed-test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -e ".[device,cluster,web,dev]"
 	@touch $@
 
+vectors: .venv/.installed-test
+	$(BIN)/python tests/vectors/generate.py
+
 clean:
 	rm -rf .venv build runs *.egg-info firmware_model/*.so host_sim/*.so

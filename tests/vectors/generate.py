@@ -61,20 +61,23 @@ RECIPES = [
         {"d_a": 2, "paper": 1, "share": 1, **GROW},
         4,
         50,
+        runs=2,
     ),
     Recipe(
         "tracking-2-1-h16-reclaim",
         "tracking, a tree per step, full pool; chunks of two and one bits",
         {"d_s": 2, "horizon": 16, **GROW, "auto_bonus": 1},
         6,
-        20,
+        15,
+        runs=2,
     ),
     Recipe(
         "tracking-2-2-h1",
         "one step only: no next values; an automatic sharing test that never ends",
         {"d_s": 2, "d_a": 2, "horizon": 1, "share": 2, "bonus": 300},
         60,
-        250,
+        160,
+        runs=2,
     ),
     Recipe(
         "paper-2-2-h5-reclaim",
@@ -82,6 +85,7 @@ RECIPES = [
         {"d_s": 2, "d_a": 2, **PAPER, **GROW, "bonus": 512},
         20,
         45,
+        runs=2,
     ),
     Recipe(
         "tracking-3-3-h5-shared",
@@ -89,20 +93,21 @@ RECIPES = [
         {"d_s": 3, "d_a": 3, "share": 1, **GROW, "seed": 0},
         120,
         40,
+        runs=2,
     ),
     Recipe(
         "tracking-1-2-h31-auto",
         "the longest horizon, ten fraction bits",
         {"d_a": 2, "horizon": 31, "share": 2, "bonus": 32767, "auto_bonus": 0},
         40,
-        10,
+        8,
     ),
     Recipe(
         "detect-1-1-h1",
         "rewards collapse half way: an alarm and a restart",
         {"horizon": 1, "detect": 1, "auto_bonus": 1},
         30,
-        220,
+        170,
         "change",
     ),
     Recipe(
@@ -117,21 +122,22 @@ RECIPES = [
         "paper in three state dimensions, sharing on trial",
         {"d_s": 3, "horizon": 16, "paper": 1, "share": 2, **GROW, "bonus": 0},
         30,
-        16,
+        12,
+        runs=2,
     ),
     Recipe(
         "paper-1-1-h31-random",
         "paper with random actions and the given bonus",
         {"horizon": 31, **PAPER, "random_action": 1, "bonus": 4096},
         60,
-        9,
+        8,
     ),
     Recipe(
         "tracking-1-1-h5-freeze",
         "full pool without reclaiming: samples go to parents and to nearest cells",
         {"freeze": 1, **GROW, "auto_bonus": 1},
         2,
-        70,
+        55,
         "narrow",
     ),
     Recipe(
@@ -145,16 +151,16 @@ RECIPES = [
     Recipe(
         "saturate-2-1-h3",
         "a world that hardly moves: the finest level, where a count has one bit; halving in tracking",
-        {"d_s": 2, "horizon": 3, "thresholds": EAGER, "own": 1},
-        150,
+        {"d_s": 2, "horizon": 3, "thresholds": EAGER, "own": 1, "bonus": 0},
+        300,
         75,
         "still",
     ),
     Recipe(
         "saturate-3-2-h2-paper",
         "the same in paper mode, where halving goes through a chain",
-        {"d_s": 3, "d_a": 2, "horizon": 2, "paper": 1, "thresholds": EAGER},
-        150,
+        {"d_s": 3, "d_a": 2, "horizon": 2, "paper": 1, "thresholds": EAGER, "bonus": 0},
+        300,
         75,
         "still",
     ),
@@ -211,7 +217,7 @@ class World:
         if self.kind == "narrow":
             return tuple(30000 + self.below(4000) for _ in range(self.config.d_s))
         if self.kind == "still":
-            return tuple(40000 + 1000 * self.below(2) for _ in range(self.config.d_s))
+            return tuple(40000 + (self.below(6) == 0) * 300 for _ in range(self.config.d_s))
         if self.below(4) == 0:
             return tuple((0, 16384, 49151, 65535)[self.below(4)] for _ in range(self.config.d_s))
         return tuple(self.below(65536) for _ in range(self.config.d_s))
@@ -222,7 +228,7 @@ class World:
             reward = reward if h % 2 else 65535 - reward
         if self.kind == "change" and episode * 2 > self.episodes:
             reward //= 8
-        if self.below(5) == 0:
+        if self.kind not in ("steps", "still") and self.below(5) == 0:
             reward = self.below(65536)
         there = self.point()
         if self.kind != "still" and self.below(8):

@@ -1,0 +1,133 @@
+"""Recorded streams: every core replays them to the last word, and they are what the exact reference gives."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from array import array
+from pathlib import Path
+from typing import Any
+
+import generate
+import pytest
+import replay
+from exact_model import HEADER_WORDS
+from replay import HERE, Mismatch, Replay, vector_files
+
+from adamb.firmware_model import _spec as spec
+
+CORES = ["c"] + (["python"] if importlib.util.find_spec("adamb.firmware_model.core") else [])
+SLOW_IN_PYTHON = "long-"
+FILES = [recipe.name for recipe in generate.RECIPES]
+
+
+def cases() -> list[Any]:
+    slow = [pytest.mark.slow]
+    return [
+        pytest.param(core, name, marks=slow if core == "python" and name.startswith(SLOW_IN_PYTHON) else [])
+        for core in CORES
+        for name in FILES
+    ]
+
+
+@pytest.mark.parametrize(("core", "name"), cases())
+def test_core_replays_every_result_action_and_digest(core: str, name: str) -> None:
+    assert replay.replay(HERE / f"{name}.jsonl", core) > 300
+
+
+@pytest.mark.parametrize("name", ["saturate-3-2-h2-paper", "detect-1-1-h1", "order-2-1-h5"])
+def test_recorded_file_is_what_the_reference_gives_today(name: str) -> None:
+    recorded = (HERE / f"{name}.jsonl").read_text()
+    assert recorded == generate.text(generate.recipe_named(name)), "stale: run `make vectors`"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FILES)
+def test_every_recorded_file_is_what_the_reference_gives_today(name: str) -> None:
+    recorded = (HERE / f"{name}.jsonl").read_text()
+    assert recorded == generate.text(generate.recipe_named(name)), "stale: run `make vectors`"
+
+
+def test_manifest_lists_the_files_of_this_specification() -> None:
+    manifest = json.loads((HERE / "manifest.json").read_text())
+    assert manifest["spec_hash"] == spec.SPEC_HASH, "stale: run `make vectors`"
+    assert manifest["format"] == spec.FORMAT_VERSION
+    present = [path.name for path in vector_files()]
+    assert sorted(manifest["files"]) == present == sorted(f"{name}.jsonl" for name in FILES)
+    for path in vector_files():
+        rows = path.read_text().splitlines()
+        assert json.loads(rows[0])["spec_hash"] == spec.SPEC_HASH
+        assert json.loads(rows[-1])[-1] == manifest["files"][path.name]["last_digest"]
+
+
+def test_recorded_files_stay_small() -> None:
+    size = sum(path.stat().st_size for path in HERE.iterdir() if path.is_file())
+    assert size < 400_000, f"{size} bytes"
+
+
+def test_recorded_streams_meet_what_they_are_for() -> None:
+    """A stream that never meets a full pool or a change would prove nothing about them."""
+    ends = {}
+    for name in FILES:
+        played = Replay(HERE / f"{name}.jsonl", "c")
+        played.play()
+        ends[name] = dict(zip(HEADER_WORDS, played.controller.w, strict=False))
+    for word in ("refused", "no_room", "reclaims", "saturations", "restarts"):
+        assert any(end[word] for end in ends.values()), f"no stream counts {word}"
+    assert ends["default-1-1-h5"]["share"] == spec.SHARE_OFF
+    assert ends["long-default-1-1-h5"]["share"] == spec.SHARE_ON
+    assert ends["detect-1-1-h1"]["restarts"] == 1
+    assert ends["saturate-2-1-h3"]["saturations"] and ends["saturate-3-2-h2-paper"]["saturations"]
+    for name in FILES:
+        if "reclaim" in name:
+            assert ends[name]["reclaims"], name
+        if "freeze" in name:
+            assert ends[name]["no_room"] and not ends[name]["reclaims"], name
+
+
+class Damaged:
+    """The C core with one wrong bit after a given observe."""
+
+    def __init__(self, controller: Any, word: int, at: int) -> None:
+        self.controller, self.word, self.left = controller, word, at
+        self.act, self.end_episode = controller.act, controller.end_episode
+
+    @property
+    def w(self) -> array:
+        return self.controller.w
+
+    def observe(self, *arguments: Any) -> int:
+        self.left -= 1
+        if self.left == 0:
+            self.controller.w[self.word] ^= 1
+        return self.controller.observe(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("word", "field"), [(spec.H_RNG, "header.rng"), (spec.H_MEAN_REWARD, "header.mean_reward")]
+)
+def test_a_difference_names_file_line_word_and_command(
+    monkeypatch: pytest.MonkeyPatch, word: int, field: str
+) -> None:
+    honest = replay.start
+
+    def damaged(core: str, *rest: Any) -> Any:
+        made = honest(core, *rest)
+        return made if core == "exact" else Damaged(made, word, 20)
+
+    monkeypatch.setattr(replay, "start", damaged)
+    path = HERE / "paper-1-1-h5.jsonl"
+    with pytest.raises(Mismatch) as caught:
+        replay.replay(path, "c")
+    message = str(caught.value)
+    assert f"{path.name}, line 44, call 43," in message
+    assert field in message and f"replay.py {path} --core c" in message
+
+
+def test_a_stale_file_is_told_from_a_wrong_core(tmp_path: Path) -> None:
+    rows = (HERE / "detect-1-1-h1.jsonl").read_text().splitlines()
+    rows[-1] = rows[-1][:-10] + '00000000"]'
+    stale = tmp_path / "stale.jsonl"
+    stale.write_text("\n".join(rows) + "\n")
+    with pytest.raises(Mismatch, match="digest"):
+        replay.replay(stale, "c")
