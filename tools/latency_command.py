@@ -145,7 +145,7 @@ def record_stream(request: Request) -> tuple[Settings, Stream]:
         horizon=None,
         params={},
     )
-    settings = Settings(made.d_s, made.d_a, made.horizon, **request.options)
+    settings = Settings(made.d_s, made.d_a, made.horizon, seed=request.seed & 0xFFFF, **request.options)
     config, words = settings.config(), request.budget_bytes // 2
     if words < settings.required_words():
         raise InputError(

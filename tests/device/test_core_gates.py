@@ -7,7 +7,6 @@ from streams import stream_of
 
 from adamb.tools.device import core
 from adamb.tools.device.callgraph import stack_report
-from adamb.tools.device.compile import TARGETS
 from adamb.tools.device.elf import violations
 from adamb.tools.device.measure import measure_cortex
 
@@ -17,17 +16,26 @@ for _package in ("ziglang", "elftools", "capstone", "unicorn"):
 STACK_LIMIT_BYTES = 1024
 FLASH_LIMIT_BYTES = 16 * 1024
 
+# A first compilation for one more processor takes seconds: two of them are enough for the fast tests.
+RISC_V = pytest.param("rv32imc", marks=pytest.mark.slow)
+FAST_FIRST = [
+    "cortex-m0",
+    "cortex-m3",
+    *(pytest.param(n, marks=pytest.mark.slow) for n in ("cortex-m0plus", "cortex-m4")),
+    RISC_V,
+]
 
-@pytest.mark.parametrize("optimise", ["size", "speed"])
-@pytest.mark.parametrize("target", list(TARGETS))
+
+@pytest.mark.parametrize("optimise", ["size", pytest.param("speed", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("target", FAST_FIRST)
 def test_the_core_needs_no_static_ram_no_heap_and_no_floating_point(target: str, optimise: str) -> None:
     image = core.core_image(target, optimise)
     assert violations(image) == []
     assert 0 < image.sizes.flash_bytes <= FLASH_LIMIT_BYTES
 
 
-@pytest.mark.parametrize("optimise", ["size", "speed"])
-@pytest.mark.parametrize("target", [name for name, target in TARGETS.items() if target.is_arm])
+@pytest.mark.parametrize("optimise", ["size", pytest.param("speed", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("target", [each for each in FAST_FIRST if each != RISC_V])
 def test_nothing_recurses_and_the_worst_stack_is_known(target: str, optimise: str) -> None:
     report = stack_report(core.core_image(target, optimise), core.public_functions())
     assert report.recursion == ()

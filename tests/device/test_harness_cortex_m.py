@@ -30,7 +30,9 @@ def sample_image(target: str = "cortex-m0") -> Image:
     return Image(build_image([SAMPLES / "sample.c"], target=target, roots=ROOTS, includes=[SAMPLES]))
 
 
-@pytest.mark.parametrize("target", ["cortex-m0", "cortex-m3", "cortex-m4"])
+@pytest.mark.parametrize(
+    "target", ["cortex-m0", "cortex-m3", pytest.param("cortex-m4", marks=pytest.mark.slow)]
+)
 def test_a_call_returns_what_c_returns(target: str) -> None:
     machine = Machine(sample_image(target), cpu=target)
     place = machine.reserve(8)

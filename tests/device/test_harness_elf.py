@@ -25,7 +25,10 @@ def build(target: str, roots: list[str]) -> Image:
     return Image(cross.build_image([SAMPLES / "sample.c"], target=target, roots=roots, includes=[SAMPLES]))
 
 
-@pytest.mark.parametrize("target", list(cross.TARGETS))
+@pytest.mark.parametrize(
+    "target",
+    ["cortex-m0", *(pytest.param(n, marks=pytest.mark.slow) for n in cross.TARGETS if n != "cortex-m0")],
+)
 def test_every_target_compiles_and_the_second_request_is_served_from_the_cache(target: str) -> None:
     image = build(target, ["sample_fill"])
     stamp = image.path.stat().st_mtime_ns

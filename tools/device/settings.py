@@ -1,24 +1,16 @@
-"""A controller's configuration as words a person uses, turned into the structure the C core takes."""
+"""A controller's options for one problem, and the structure that the C core takes for them on any target."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 
-from adamb.budgets.bounds_paper import paper_gamma, paper_phi
+from adamb.budgets.controller import ControllerConfig, make_config
 from adamb.budgets.errors import InputError
-from adamb.budgets.thresholds import SplitRule, split_rule
-from adamb.firmware_model import _spec
-
-MODES = ("tracking", "paper")
-SHARES = ("off", "on", "auto")
-FULL = ("reclaim", "freeze")
-SPLITS = ("own", "inherited")
-ACTIONS = ("centre", "random")
-BONUS_ONE = 4096
-THRESHOLDS = 15
+from adamb.budgets.thresholds import SplitRule, from_thresholds
 
 
 @dataclass(frozen=True)
@@ -39,17 +31,15 @@ class Settings:
     seed: int = 1
 
     def __post_init__(self) -> None:
-        for field, value, known in (
-            ("mode", self.mode, MODES),
-            ("share", self.share, (*SHARES, None)),
-            ("when-full", self.when_full, FULL),
-            ("split", self.split, (*SPLITS, None)),
-            ("action", self.action, ACTIONS),
-        ):
-            if value not in known:
-                raise InputError(field, value, "one of " + ", ".join(name for name in known if name))
-        if isinstance(self.bonus, str) and self.bonus != "auto":
-            raise InputError("bonus", self.bonus, "auto or a number")
+        # Building it finds every option that the core cannot represent.
+        _ = self.controller
+
+    @cached_property
+    def controller(self) -> ControllerConfig:
+        """The integers that the core takes."""
+        names = ("mode", "share", "when_full", "bonus", "gamma", "phi", "split", "action")
+        options = {name: getattr(self, name) for name in names}
+        return make_config(self.d_s, self.d_a, self.horizon, options, self.seed)
 
     @property
     def is_paper(self) -> bool:
@@ -57,46 +47,28 @@ class Settings:
 
     @property
     def split_gamma(self) -> float:
-        if self.gamma is not None:
-            return self.gamma
-        return paper_gamma(self.d_s) if self.is_paper else 2
+        return float(self.controller.words["gamma"])
 
     @property
     def split_phi(self) -> float:
-        if self.phi is not None:
-            return self.phi
-        return paper_phi(self.horizon, self.d_s + self.d_a, self.d_s) if self.is_paper else 1
+        return float(self.controller.words["phi"])
 
     @property
     def sharing(self) -> str:
-        return self.share or ("off" if self.is_paper else "auto")
+        return str(self.controller.words["share"])
 
     @property
     def rule(self) -> SplitRule:
-        kind = self.split or ("own" if self.is_paper else "inherited")
-        return split_rule(self.d_s + self.d_a, self.split_gamma, self.split_phi, kind)
+        """When balls split, down to the finest level that the codes of these dimensions can name."""
+        made = self.controller
+        kind = "own" if made.own else "inherited"
+        return from_thresholds(self.d_s + self.d_a, made.thresholds[: made.finest], kind)
 
     def fields(self) -> dict[str, Any]:
         """The members of the configuration structure."""
-        rule = self.rule
-        automatic = self.bonus == "auto" or (self.bonus is None and not self.is_paper)
-        factor = 0.25 if self.bonus in (None, "auto") else float(self.bonus or 0)
-        table = list(rule.thresholds[:THRESHOLDS])
-        return {
-            "d_s": self.d_s,
-            "d_a": self.d_a,
-            "horizon": self.horizon,
-            "paper": int(self.is_paper),
-            "own": int(rule.rule == "own"),
-            "share": {"off": 0, "on": 1, "auto": 2}[self.sharing],
-            "freeze": int(self.when_full == "freeze"),
-            "random_action": int(self.action == "random"),
-            "detect": int(not self.is_paper),
-            "auto_bonus": int(automatic),
-            "bonus": round(factor * BONUS_ONE),
-            "seed": self.seed,
-            "thresholds": table + [int(_spec.THRESHOLD_NEVER)] * (THRESHOLDS - len(table)),
-        }
+        made = self.controller
+        numbers = {name: int(getattr(made, name)) for name in _binding().FIELDS}
+        return {**numbers, "thresholds": list(made.thresholds)}
 
     def config(self, **changes: Any) -> bytes:
         """The structure as the core reads it, with some members changed; an impossible one is named."""

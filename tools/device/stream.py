@@ -95,7 +95,8 @@ def record(title: str, problem: Problem, core: Core, config: bytes, words: int, 
             actions[k, h] = core.act(h, states[k, h].tolist())
             chosen = np.repeat(actions[k, h][None, :] / FULL_SCALE, problem.n, axis=0)
             reward, current = problem.step(h, chosen)
-            rewards[k, h] = to_words(reward[:1])[0]
+            # Rounded to the nearest, as the simulator does.
+            rewards[k, h] = to_words(reward[:1] + 0.5 / FULL_SCALE)[0]
             next_states[k, h] = to_words(current[0])
             core.observe(h, int(rewards[k, h]), next_states[k, h].tolist())
         core.end_episode()
