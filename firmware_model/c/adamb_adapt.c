@@ -57,7 +57,7 @@ void adamb_adapt_step(adamb_call *c, uint16_t state_code, uint16_t action_code, 
         for (uint8_t i = 0; i < c->d_s; i++) {
             sum += next[i];
         }
-        sum = c->d_s == 1 ? sum >> 8 : c->d_s == 2 ? sum >> 9 : sum / 3u >> 8;
+        sum = c->d_s == 1 ? sum >> 8 : c->d_s == 2 ? sum >> 9 : adamb_number_divide(sum, 3) >> 8;
         compare(c, (uint16_t)(state_code >> 11 << 5 | action_code >> 11), (uint16_t)((reward & 0xFF00u) | sum));
     }
 }

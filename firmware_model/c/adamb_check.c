@@ -49,7 +49,7 @@ static void walk_tree(adamb_walk *k, uint32_t root)
     uint32_t slot = root;
     for (;;) {
         uint16_t word = w[slot], below = 0;
-        uint8_t chunk = (uint8_t)(depth % k->c.chunks), level = (uint8_t)(depth / k->c.chunks);
+        uint8_t level = (uint8_t)adamb_number_divide(depth, k->c.chunks), chunk = (uint8_t)(depth - level * k->c.chunks);
         if (!is_value(word)) {
             if (!meet(k, word)) {
                 return;
@@ -73,7 +73,8 @@ static void walk_tree(adamb_walk *k, uint32_t root)
             if (depth == 0) {
                 return;
             }
-            chunk = (uint8_t)((depth - 1) % k->c.chunks);
+            level = (uint8_t)adamb_number_divide(depth - 1u, k->c.chunks);
+            chunk = (uint8_t)(depth - 1 - level * k->c.chunks);
             if (next[depth - 1] < 1u << (adamb_code_state_bits(&k->c, chunk) + adamb_code_action_bits(&k->c, chunk))) {
                 slot = at(block[depth - 1]) + next[depth - 1]++;
                 break;

@@ -203,17 +203,16 @@ void adamb_learn_jobs(adamb_call *c)
 }
 
 /* What a shared tree has learnt at one step is news to the others: now and then refresh the cell of one. */
-static void refresh_other(const adamb_call *c, uint16_t state_code)
+static void refresh_other(adamb_call *c, uint16_t state_code)
 {
-    adamb_call other;
     uint16_t random = adamb_number_random(c->w);
     if ((random & ADAMB_OTHER_MASK) != 0) {
         return;
     }
-    uint32_t skip = 1u + ((uint32_t)random * (c->horizon - 1u) >> 16);
-    adamb_core_decode(&other, c->w, (uint8_t)(c->h + skip < c->horizon ? c->h + skip : c->h + skip - c->horizon));
-    adamb_tree_scan(&other, state_code);
-    adamb_value_set(&other, state_code);
+    uint32_t h = c->h + 1u + ((uint32_t)random * (c->horizon - 1u) >> 16);
+    adamb_core_decode(c, c->w, (uint8_t)(h < c->horizon ? h : h - c->horizon));
+    adamb_tree_scan(c, state_code);
+    adamb_value_set(c, state_code);
 }
 
 /* Update the model of the ball with one sample and its Q; returns the Q. */

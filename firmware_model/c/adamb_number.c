@@ -46,7 +46,7 @@ uint32_t adamb_number_bonus(uint32_t factor, uint32_t weight)
     return factor * inverse_root[weight - 16] >> shift;
 }
 
-/* Quotient for by < 2^16 and a result < 2^16: half the work of a library division on a core that has none. */
+/* number / by, by > 0: half the work and a part of the code of a library division on a core that has no divider. */
 uint32_t adamb_number_divide(uint32_t number, uint32_t by)
 {
 #ifdef ADAMB_HAS_DIVIDE

@@ -133,7 +133,6 @@ static void reclaim_tree(adamb_call *c)
 void adamb_reclaim_step(adamb_call *c)
 {
     uint16_t *w = c->w;
-    adamb_call other;
     if (has_flag(w, ADAMB_FLAG_FREEZE) || adamb_pool_room(w) >= 4u + (uint16_t)(w[ADAMB_H_UNITS] >> 5)) {
         return;
     }
@@ -141,12 +140,12 @@ void adamb_reclaim_step(adamb_call *c)
     if ((random & ADAMB_RECLAIM_MASK) != 0) {
         return;
     }
-    adamb_core_decode(&other, w, (uint8_t)((uint32_t)random * c->horizon >> 16));
+    adamb_core_decode(c, w, (uint8_t)((uint32_t)random * c->horizon >> 16));
     if ((random >> 2 & 3u) == 0) {
-        if (adamb_value_reclaim(&other)) {
+        if (adamb_value_reclaim(c)) {
             count_up(w, ADAMB_H_RECLAIMS);
         }
     } else {
-        reclaim_tree(&other);
+        reclaim_tree(c);
     }
 }

@@ -93,22 +93,18 @@ void adamb_tree_unsplit(const adamb_call *c, uint16_t rec, uint8_t level, uint16
 /* How the blocks along one state's paths are entered, by depth; index 0 is the root and unused. */
 typedef struct {
     uint16_t block[ADAMB_PATH_MAX];
-    uint16_t rec[ADAMB_PATH_MAX];  /* the record a block belongs to */
-    uint8_t pick[ADAMB_PATH_MAX];  /* first slot for the state: its state bits, action bits zero */
-    uint8_t shift[ADAMB_PATH_MAX]; /* position of the block's action bits in the action code */
-    uint8_t mask[ADAMB_PATH_MAX];  /* and those bits, right-aligned */
+    uint16_t rec[ADAMB_PATH_MAX];   /* the record a block belongs to */
+    uint16_t entry[ADAMB_PATH_MAX]; /* first slot for the state | its action bits << 2 | their place in the code << 4 */
 } adamb_path;
 
 /* Fill in one more depth of a state's path. */
-static void path_extend(const adamb_call *c, adamb_path *p, uint8_t depth, uint8_t level, uint8_t chunk, uint16_t state_code)
+static uint16_t path_entry(const adamb_call *c, uint8_t level, uint8_t chunk, uint16_t state_code)
 {
     uint32_t state_n = adamb_code_state_bits(c, chunk), action_n = adamb_code_action_bits(c, chunk);
-    uint8_t s_bits = (uint8_t)(level * c->d_s + (2 * chunk < c->d_s ? 2 * chunk : c->d_s));
-    uint8_t a_bits = (uint8_t)(level * c->d_a + (2 * chunk < c->d_s ? 0 : 2 * chunk - c->d_s));
+    uint32_t s_bits = (uint32_t)(level * c->d_s + (2 * chunk < c->d_s ? 2 * chunk : c->d_s));
+    uint32_t a_bits = (uint32_t)(level * c->d_a + (2 * chunk < c->d_s ? 0 : 2 * chunk - c->d_s));
     uint32_t part = ((uint32_t)state_code >> (16 - s_bits - state_n)) & ((1u << state_n) - 1u);
-    p->pick[depth] = (uint8_t)(part << action_n);
-    p->shift[depth] = (uint8_t)(16 - a_bits - action_n);
-    p->mask[depth] = (uint8_t)((1u << action_n) - 1u);
+    return (uint16_t)(part << action_n | ((1u << action_n) - 1u) << 2 | (16 - a_bits - action_n) << 4);
 }
 
 /* Best and finest of the balls whose state side contains the point: the walk follows the state bits and takes
@@ -159,9 +155,10 @@ void adamb_tree_scan(adamb_call *c, uint16_t state_code)
                     level--;
                 }
                 chunk--;
-                uint32_t mask = (uint32_t)p.mask[depth] << p.shift[depth];
+                uint32_t shift = p.entry[depth] >> 4;
+                uint32_t mask = ((uint32_t)p.entry[depth] >> 2 & 3u) << shift;
                 if ((action & mask) != mask) {
-                    action += (uint32_t)1 << p.shift[depth];
+                    action += (uint32_t)1 << shift;
                     break;
                 }
                 action &= ~mask;
@@ -171,13 +168,14 @@ void adamb_tree_scan(adamb_call *c, uint16_t state_code)
         } else {
             depth++;
             if (depth > known) {
-                path_extend(c, &p, depth, level, chunk, state_code);
+                p.entry[depth] = path_entry(c, level, chunk, state_code);
                 known = depth;
             }
             p.block[depth] = block;
             p.rec[depth] = rec;
         }
-        slot = at(block) + p.pick[depth] + ((action >> p.shift[depth]) & p.mask[depth]);
+        uint32_t entry = p.entry[depth];
+        slot = at(block) + (entry & 3u) + (action >> (entry >> 4) & (entry >> 2 & 3u));
         chunk++;
         if (chunk == c->chunks) {
             chunk = 0;

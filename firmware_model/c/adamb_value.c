@@ -27,13 +27,17 @@ uint16_t adamb_value_at(const uint16_t *w, uint32_t step, uint16_t code, uint8_t
     return (uint16_t)slot_value(w, adamb_value_find(w, step, code, bits));
 }
 
-/* Refresh the means above a changed cell, nearest first. */
-static void refresh_means(uint16_t *w, const uint32_t *path, uint8_t depth)
+/* Refresh the means above a changed cell, nearest first; `nodes` are the units on the way to it. */
+static void refresh_means(const adamb_call *c, const uint16_t *nodes, uint8_t depth, uint16_t code)
 {
+    uint16_t *w = c->w;
     while (depth != 0) {
         depth--;
-        uint32_t node = at(w[path[depth]]);
-        w[path[depth] + 2] = (uint16_t)((slot_value(w, node) + slot_value(w, node + 1) + 1u) >> 1);
+        uint32_t node = at(nodes[depth]), slot = c->step + ADAMB_S_V_SLOT;
+        if (depth != 0) {
+            slot = at(nodes[depth - 1]) + ((uint32_t)(code >> (16 - depth)) & 1u);
+        }
+        w[slot + 2] = (uint16_t)((slot_value(w, node) + slot_value(w, node + 1) + 1u) >> 1);
     }
 }
 
@@ -42,7 +46,7 @@ static void refresh_means(uint16_t *w, const uint32_t *path, uint8_t depth)
 uint8_t adamb_value_set(const adamb_call *c, uint16_t code)
 {
     uint16_t *w = c->w;
-    uint32_t path[ADAMB_PATH_MAX];
+    uint16_t nodes[ADAMB_PATH_MAX];
     uint8_t depth = 0;
     uint8_t bits = (uint8_t)(c->d_s * c->best_level);
     uint32_t i = c->step + ADAMB_S_V_SLOT;
@@ -59,7 +63,7 @@ uint8_t adamb_value_set(const adamb_call *c, uint16_t code)
             w[i] = unit;
         }
         ADAMB_WORK();
-        path[depth] = i;
+        nodes[depth] = w[i];
         i = at(w[i]) + ((uint32_t)(code >> (15 - depth)) & 1u);
         depth++;
     }
@@ -68,7 +72,7 @@ uint8_t adamb_value_set(const adamb_call *c, uint16_t code)
     }
     w[i] = (uint16_t)(ADAMB_TAG | q);
     w[i + 2] = c->best_action;
-    refresh_means(w, path, depth);
+    refresh_means(c, nodes, depth, code);
     return depth;
 }
 
@@ -93,7 +97,7 @@ int adamb_value_holds(const adamb_call *c, uint16_t code, uint16_t action, uint1
 int adamb_value_reclaim(adamb_call *c)
 {
     uint16_t *w = c->w;
-    uint32_t path[ADAMB_PATH_MAX];
+    uint16_t nodes[ADAMB_PATH_MAX];
     uint16_t random = adamb_number_random(w);
     uint16_t code = 0;
     uint8_t depth = 0;
@@ -104,7 +108,7 @@ int adamb_value_reclaim(adamb_call *c)
     for (;;) {
         uint32_t node = at(w[i]);
         uint32_t side = (uint32_t)(random >> depth) & 1u;
-        path[depth] = i;
+        nodes[depth] = w[i];
         if (is_value(w[node + side])) {
             side ^= 1u;
         }
@@ -130,6 +134,6 @@ int adamb_value_reclaim(adamb_call *c)
     adamb_pool_free(w, w[i]);
     w[i] = (uint16_t)(ADAMB_TAG | mean);
     w[i + 2] = q >= c->best_q ? action : c->best_action;
-    refresh_means(w, path, depth);
+    refresh_means(c, nodes, depth, code);
     return 1;
 }
