@@ -20,7 +20,7 @@ uint8_t adamb_core_fraction(uint8_t horizon)
 /* The finest level: where codes or counts end, or where no ball can split any more. */
 static uint8_t finest_level(const adamb_config *config)
 {
-    uint8_t most = (uint8_t)(ADAMB_LEVEL_MAX / config->d_s);
+    uint8_t most = (uint8_t)(config->d_s == 1 ? ADAMB_LEVEL_MAX : config->d_s == 2 ? 7 : 4);
     uint8_t action = (uint8_t)(config->d_a == 1 ? 14 : config->d_a == 2 ? 7 : 4);
     uint8_t level = 0;
     if (action < most) {
@@ -197,6 +197,26 @@ int adamb_act(uint16_t *block, int h, const uint16_t *state, uint16_t *action)
     return 0;
 }
 
+/* One piece of work towards more free units, when they run low. Its parts are called from here, not from each other,
+ * so that their stack frames do not add up. */
+static void reclaim(adamb_call *c)
+{
+    uint16_t *w = c->w;
+    if (has_flag(w, ADAMB_FLAG_FREEZE) || adamb_pool_room(w) >= 4u + (uint16_t)(w[ADAMB_H_UNITS] >> 5)) {
+        return;
+    }
+    uint16_t random = adamb_number_random(w);
+    if ((random & ADAMB_RECLAIM_MASK) != 0) {
+        return;
+    }
+    adamb_core_decode(c, w, (uint8_t)((uint32_t)random * c->horizon >> 16));
+    if ((random >> 2 & 3u) != 0) {
+        adamb_reclaim_tree(c);
+    } else if (adamb_value_reclaim(c)) {
+        count_up(w, ADAMB_H_RECLAIMS);
+    }
+}
+
 int adamb_observe(uint16_t *block, int h, uint16_t reward, const uint16_t *next_state)
 {
     adamb_call c;
@@ -212,7 +232,7 @@ int adamb_observe(uint16_t *block, int h, uint16_t reward, const uint16_t *next_
     block[c.step + ADAMB_S_ACTION] = 0;
     adamb_adapt_step(&c, state, action, reward, next_state);
     adamb_learn_sample(&c, state, action, reward, adamb_code_pack(next_state, c.d_s));
-    adamb_reclaim_step(&c);
+    reclaim(&c);
     return 0;
 }
 

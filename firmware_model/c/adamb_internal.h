@@ -128,7 +128,7 @@ void adamb_learn_sample(adamb_call *c, uint16_t state_code, uint16_t action_code
 void adamb_learn_jobs(adamb_call *c);
 
 /* reclaim */
-void adamb_reclaim_step(adamb_call *c);
+void adamb_reclaim_tree(const adamb_call *c);
 
 /* adapt */
 void adamb_adapt_step(adamb_call *c, uint16_t state_code, uint16_t action_code, uint16_t reward, const uint16_t *next);

@@ -71,7 +71,7 @@ static int played(const adamb_call *c, uint32_t state, uint32_t action, uint8_t 
 }
 
 /* One walk through the tree of c->h: folds one leaf or removes one block, or only takes credit. */
-static void reclaim_tree(adamb_call *c)
+void adamb_reclaim_tree(const adamb_call *c)
 {
     uint16_t *w = c->w;
     uint32_t slot = adamb_tree_root(c);
@@ -127,25 +127,5 @@ static void reclaim_tree(adamb_call *c)
         }
         parent = rec;
         level++;
-    }
-}
-
-void adamb_reclaim_step(adamb_call *c)
-{
-    uint16_t *w = c->w;
-    if (has_flag(w, ADAMB_FLAG_FREEZE) || adamb_pool_room(w) >= 4u + (uint16_t)(w[ADAMB_H_UNITS] >> 5)) {
-        return;
-    }
-    uint16_t random = adamb_number_random(w);
-    if ((random & ADAMB_RECLAIM_MASK) != 0) {
-        return;
-    }
-    adamb_core_decode(c, w, (uint8_t)((uint32_t)random * c->horizon >> 16));
-    if ((random >> 2 & 3u) == 0) {
-        if (adamb_value_reclaim(c)) {
-            count_up(w, ADAMB_H_RECLAIMS);
-        }
-    } else {
-        reclaim_tree(c);
     }
 }
