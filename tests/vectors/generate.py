@@ -60,7 +60,7 @@ RECIPES = [
         "paper, inherited samples, one tree for all steps, a pool that is always full",
         {"d_a": 2, "paper": 1, "share": 1, **GROW},
         4,
-        50,
+        40,
         runs=2,
     ),
     Recipe(
@@ -84,7 +84,7 @@ RECIPES = [
         "paper, own samples, full pool: chains of counts, folding, V nodes given back",
         {"d_s": 2, "d_a": 2, **PAPER, **GROW, "bonus": 512},
         20,
-        45,
+        35,
         runs=2,
     ),
     Recipe(
@@ -92,7 +92,7 @@ RECIPES = [
         "three by three: codes of 15 bits, three chunks a level",
         {"d_s": 3, "d_a": 3, "share": 1, **GROW, "seed": 0},
         120,
-        40,
+        30,
         runs=2,
     ),
     Recipe(
@@ -115,7 +115,7 @@ RECIPES = [
         "random actions, own samples, full pool without reclaiming",
         {"d_a": 3, "own": 1, "freeze": 1, "random_action": 1, **GROW},
         0,
-        50,
+        40,
     ),
     Recipe(
         "paper-3-1-h16-auto",
@@ -163,6 +163,14 @@ RECIPES = [
         300,
         75,
         "still",
+    ),
+    Recipe(
+        "starved-1-1-h16-freeze",
+        "four steps take all units before the others are met: roots without a record",
+        {"horizon": 16, "freeze": 1, "thresholds": EAGER, "bonus": 1024},
+        0,
+        36,
+        "late",
     ),
     Recipe(
         "long-default-1-1-h5",
@@ -217,7 +225,7 @@ class World:
         if self.kind == "narrow":
             return tuple(30000 + self.below(4000) for _ in range(self.config.d_s))
         if self.kind == "still":
-            return tuple(40000 + (self.below(6) == 0) * 300 for _ in range(self.config.d_s))
+            return tuple(40000 + (self.below(6) == 0) * 2000 for _ in range(self.config.d_s))
         if self.below(4) == 0:
             return tuple((0, 16384, 49151, 65535)[self.below(4)] for _ in range(self.config.d_s))
         return tuple(self.below(65536) for _ in range(self.config.d_s))
@@ -248,6 +256,8 @@ def called(controller: Exact, call: Call, d_a: int) -> tuple[list[Any], list[int
 def episode_lines(controller: Exact, world: World, episode: int) -> Iterator[list[Any]]:
     config = world.config
     for h in range(config.horizon):
+        if world.kind == "late" and h >= 4 and episode < world.episodes - 6:
+            break
         if world.kind == "disorder":
             yield from disorder(controller, world, h)
             if world.below(6) == 0:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from exact_model import Config, thresholds
 from exact_reference import Exact, init, required_words
-from hypothesis import HealthCheck, example, given, note, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from replay import first_difference, start
 
@@ -107,7 +107,6 @@ class Caller:
 
 
 def agree(core: str, config: Config, spare: int, rest: int, world: str, seed: int, steps: int) -> None:
-    note(f"{core} {config} spare={spare} rest={rest} world={world} seed={seed}")
     caller = Caller(core, config, spare, rest, world, seed)
     caller.drive(steps)
     assert binding.Controller(caller.theirs.w).check() == 0
