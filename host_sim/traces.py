@@ -28,10 +28,10 @@ LINE_BYTES = 64
 
 
 def object_ids(records: np.ndarray, unit: str) -> np.ndarray:
-    """What a cache keys on: the id itself, or the line of a byte address."""
-    return records["address"] if unit == "objects" else records["address"] // np.uint64(LINE_BYTES)
+    """What a cache keys on: the id (or the start of an extent) itself, or the line of a byte address."""
+    return records["address"] // np.uint64(LINE_BYTES) if unit == "bytes" else records["address"]
 
 
 def byte_addresses(records: np.ndarray, unit: str) -> np.ndarray:
     """What a memory decodes: the address itself, or one line per object (ids wrap at 58 bits)."""
-    return records["address"] if unit == "bytes" else records["address"] * np.uint64(LINE_BYTES)
+    return records["address"] * np.uint64(LINE_BYTES) if unit == "objects" else records["address"]

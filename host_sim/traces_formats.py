@@ -12,6 +12,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
+from adamb.host_sim._sim import lib
+
 Record = tuple[int, int, int, int]
 
 LARGEST_ADDRESS = 2**64 - 1
@@ -26,6 +28,10 @@ class TextFormat(ABC):
     example: ClassVar[str]
     unit: ClassVar[str] = "bytes"
     clock: ClassVar[str] = "none"
+    #: Number of the format in `trace_text_read`, which reads its plain lines; None where all are read here.
+    fast: ClassVar[int | None] = None
+    #: Instructions of a CPU trace so far.
+    instructions: int = 0
 
     @abstractmethod
     def read(self, line: bytes, out: list[Record]) -> bool:
@@ -34,8 +40,7 @@ class TextFormat(ABC):
     @classmethod
     def start(cls, line: bytes) -> TextFormat | None:
         """A reader if `line`, the first one with content, is of this format; it does not consume the line."""
-        reader = cls()
-        return reader if reader.read(line, []) else None
+        return cls() if cls().read(line, []) else None
 
     def is_header(self, line: bytes) -> bool:
         """Whether the first line with content only names columns."""
@@ -57,7 +62,7 @@ _WRITES = {b"R": 0, b"W": 1, b"READ": 0, b"WRITE": 1}
 
 
 class Ramulator(TextFormat):
-    name, example = "ramulator", "0x12345680 R"
+    name, example, fast = "ramulator", "0x12345680 R", lib.TRACE_RAMULATOR
 
     def read(self, line: bytes, out: list[Record]) -> bool:
         parts = line.split()
@@ -71,7 +76,7 @@ class Ramulator(TextFormat):
 
 
 class LoadStore(TextFormat):
-    name, example = "load-store", "LD 0x12345680"
+    name, example, fast = "load-store", "LD 0x12345680", lib.TRACE_LOAD_STORE
 
     def read(self, line: bytes, out: list[Record]) -> bool:
         parts = line.split()
@@ -88,9 +93,7 @@ class CpuTrace(TextFormat):
     """Instructions before the access, its address, and a write-back if one was caused."""
 
     name, example, clock = "cpu", "3 20734016 [20841280]", "instructions"
-
-    def __init__(self) -> None:
-        self._instructions = 0
+    fast = lib.TRACE_CPU
 
     def read(self, line: bytes, out: list[Record]) -> bool:
         parts = line.split()
@@ -98,16 +101,17 @@ class CpuTrace(TextFormat):
             return False
         before = whole(parts[0], LARGEST_TIME)
         addresses = [whole(part, LARGEST_ADDRESS) for part in parts[1:]]
-        if before is None or None in addresses or self._instructions + before >= LARGEST_TIME:
+        if before is None or None in addresses or self.instructions + before >= LARGEST_TIME:
             return False
-        self._instructions += before + 1
+        self.instructions += before + 1
         for write, address in enumerate(addresses):
-            out.append((self._instructions, address or 0, 64, write))
+            out.append((self.instructions, address or 0, 64, write))
         return True
 
 
 class DramSim(TextFormat):
     name, example, clock = "dramsim3", "0x2000D5C0 READ 30", "cycles"
+    fast = lib.TRACE_DRAMSIM3
 
     def read(self, line: bytes, out: list[Record]) -> bool:
         parts = line.split()
@@ -122,8 +126,10 @@ class DramSim(TextFormat):
 
 class DramSys(TextFormat):
     name, example, clock = "dramsys", "31: read 0x400140", "cycles"
+    fast = lib.TRACE_DRAMSYS
     _LINE = re.compile(
-        rb"\s*(\d{1,19}):\s*(?:\((\d{1,9})\)\s*)?(read|write)\s+0x([0-9a-fA-F]{1,16})(?:\s+0x[0-9a-fA-F]*)?\s*$"
+        rb"\s*(\d{1,18}):\s*(?:\((\d{1,9})\)\s*)?(read|write)\s+0[xX]([0-9a-fA-F]{1,16})"
+        rb"(?:\s+0[xX][0-9a-fA-F]+)?\s*$"
     )
 
     def read(self, line: bytes, out: list[Record]) -> bool:
@@ -131,14 +137,12 @@ class DramSys(TextFormat):
         if match is None:
             return False
         cycle, length, kind, address = match.groups()
-        if int(cycle) > LARGEST_TIME:
-            return False
         out.append((int(cycle), int(address, 16), int(length or 64), int(kind == b"write")))
         return True
 
 
 class PlainIds(TextFormat):
-    name, example, unit = "ids", "17", "objects"
+    name, example, unit, fast = "ids", "17", "objects", lib.TRACE_IDS
 
     def read(self, line: bytes, out: list[Record]) -> bool:
         value = whole(line.strip(), LARGEST_ADDRESS)
@@ -151,7 +155,7 @@ class PlainIds(TextFormat):
 class Msr(TextFormat):
     """MSR Cambridge block traces; Windows ticks of 100 ns, an object is a disk offset."""
 
-    name, unit, clock = "msr", "objects", "ticks"
+    name, unit, clock = "msr", "extents", "ticks"
     example = "128166372003061629,hm,1,Read,383496192,32768,58000"
     _HEADER = b"timestamp,hostname,disknumber,type,offset,size,responsetime"
 
@@ -168,8 +172,7 @@ class Msr(TextFormat):
 
     @classmethod
     def start(cls, line: bytes) -> TextFormat | None:
-        reader = cls()
-        return reader if reader.is_header(line) or reader.read(line, []) else None
+        return cls() if cls().is_header(line) or cls().read(line, []) else None
 
     def is_header(self, line: bytes) -> bool:
         return line.strip().lower() == self._HEADER

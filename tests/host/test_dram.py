@@ -189,9 +189,10 @@ def test_a_broken_ini_names_file_line_and_key(tmp_path):
 
 
 def test_impossible_queues_are_refused():
-    for wrong in ({"drain_low": 30}, {"write_queue": 20}, {"read_queue": 0}, {"opportune": 0}, {"timeout": -1}):
+    wrong_ones = ("drain_low", 30), ("write_queue", 20), ("read_queue", 0), ("opportune", 0), ("timeout", -1)
+    for name, value in wrong_ones:
         with pytest.raises(InputError):
-            Knobs(**wrong)
+            Knobs(**{name: value})
 
 
 def test_actions_mean_the_knobs_of_the_specification():
@@ -204,7 +205,8 @@ def test_actions_mean_the_knobs_of_the_specification():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "policy, known", [("closed", 2.03), ("open", 1.79), ("timeout-100", 2.20), ("adaptive", 2.30), ("t-star", 2.53)]
+    "policy, known",
+    [("closed", 2.03), ("open", 1.79), ("timeout-100", 2.20), ("adaptive", 2.30), ("t-star", 2.53)],
 )
 def test_dram_1x1_returns_of_known_controllers(policy, known):
     played = returns("dram-1x1", policy, seeds=40, episodes=60)
@@ -261,7 +263,8 @@ def test_a_continuing_channel_is_not_reset():
 def test_all_named_controllers_play_every_size():
     for name in ("dram-1x1", "dram-2x1", "dram-3x2"):
         known = make_problem(name, [1]).baselines()
-        assert {"fcfs", "open", "closed", "timeout-100", "adaptive", "t-star", "best-static", "random"} <= set(known)
+        named = {"fcfs", "open", "closed", "timeout-100", "adaptive", "t-star", "best-static", "random"}
+        assert named <= set(known)
         means = {policy: returns(name, policy, 10, 10).mean() for policy in known}
         assert max(means, key=means.__getitem__) in ("t-star", "best-static", "adaptive"), means
         assert means["fcfs"] <= means["open"]
