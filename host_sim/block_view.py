@@ -261,7 +261,8 @@ class BlockView:
 
     def _entries(self, record: int) -> list[int]:
         """The tagged words of a record's counts, in the order of the block."""
-        head, found = self.w[record * UNIT + spec.R_COUNTS], []
+        head = self.w[record * UNIT + spec.R_COUNTS]
+        found: list[int] = []
         if head & TAG:
             return [head]
         for _ in range(len(self.w)):

@@ -21,6 +21,9 @@ COMMANDS = (
     "latency_command",
     "port_command",
     "trace_command",
+    "report_command",
+    "inspect_command",
+    "doctor_command",
 )
 """Modules of this package with `register(app)`, in the order of the help text."""
 

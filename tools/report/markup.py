@@ -1,0 +1,87 @@
+"""Pieces of HTML that the sections share. Text is escaped where it enters; what is passed on is markup."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page with a name in its navigation."""
+
+    id: str
+    name: str
+    html: str
+
+
+def section(id: str, name: str, lead: str, body: str) -> Section:
+    text = f'<p class="lead">{escape(lead)}</p>' if lead else ""
+    title = f'<h2 id="{id}">{escape(name)}</h2>'
+    return Section(id, name, f'<section id="{id}-section">{title}{text}{body}</section>')
+
+
+def panel(*content: str) -> str:
+    return f'<div class="panel">{"".join(content)}</div>'
+
+
+def side_by_side(*content: str) -> str:
+    return f'<div class="two">{"".join(content)}</div>'
+
+
+def chart(id: str, label: str) -> str:
+    """The place that the script fills with a chart."""
+    return f'<div id="{escape(id)}" aria-label="{escape(label)}"></div>'
+
+
+def title(text: str) -> str:
+    return f"<h3>{escape(text)}</h3>"
+
+
+def small_title(text: str) -> str:
+    return f"<h4>{escape(text)}</h4>"
+
+
+def hint(text: str) -> str:
+    return f'<p class="hint">{escape(text)}</p>'
+
+
+def bar(pixels: float) -> str:
+    return f'<span class="bar-cell" style="width:{max(0.0, pixels):.0f}px"></span>'
+
+
+def table(headings: Sequence[str], rows: Sequence[Sequence[str]], classes: Sequence[str] = ()) -> str:
+    """A table from cells that are markup already; a heading that starts with > is of numbers."""
+    numeric = [heading.startswith(">") for heading in headings]
+    head = "".join(
+        _cell("th", heading.lstrip(">"), right) for heading, right in zip(headings, numeric, strict=True)
+    )
+    body = []
+    for i, row in enumerate(rows):
+        marked = f' class="{classes[i]}"' if i < len(classes) and classes[i] else ""
+        cells = "".join(_cell("td", cell, right) for cell, right in zip(row, numeric, strict=True))
+        body.append(f"<tr{marked}>{cells}</tr>")
+    inner = f"<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody>"
+    return f'<div class="scroll"><table>{inner}</table></div>'
+
+
+def _cell(tag: str, content: str, numeric: bool) -> str:
+    return f'<{tag} class="number">{content}</{tag}>' if numeric else f"<{tag}>{content}</{tag}>"
+
+
+def choices(name: str, legend: str, options: dict[str, str]) -> str:
+    """A row of radio buttons of which the first is chosen."""
+    labels = "".join(
+        f'<label><input type="radio" name="{name}" value="{value}"{" checked" if i == 0 else ""}>'
+        f"<span>{escape(text)}</span></label>"
+        for i, (value, text) in enumerate(options.items())
+    )
+    return f'<fieldset class="segmented"><legend>{escape(legend)}</legend>{labels}</fieldset>'
+
+
+def controls(*content: str) -> str:
+    return f'<div class="controls">{"".join(content)}</div>'
+
+
+EPISODE_SCALES = {"linear": "even", "log": "logarithmic"}
