@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from adamb.budgets.errors import InputError
 from adamb.host_sim.dram_channel import NEVER, Channel, Knobs, Timing, load_timing
 from adamb.host_sim.dram_lite import action_of, best_timeout, heading
 from adamb.host_sim.dram_traffic import SyntheticTraffic, TraceTraffic, Traffic
@@ -68,6 +69,8 @@ class Dram(Problem):
         self.timing: Timing = load_timing(params["device"])
         loaded = self.d_s > 1
         self.worst = params["worst"] or (LOADED_WORST if loaded else float(self.timing.conflict))
+        if self.worst <= self.timing.hit:
+            raise InputError("worst", self.worst, f"must be above a row hit, {self.timing.hit} cycles")
         self.refresh = loaded if params["refresh"] is None else params["refresh"]
         self.c = np.full(self.n, float(params["c"]))
         self.traffic: Traffic

@@ -79,11 +79,12 @@ def load_timing(device: str) -> Timing:
     return DEVICES[choose("device", device, [*DEVICES])]
 
 
-# DRAMsim3 key of each field; keys joined by + are tried in order.
+# DRAMsim3 key of each field; keys joined by + are tried in order, a number stands for a key left out (files
+# that came with DRAMsim3 leave out tRTP, which it then takes for 5, and some spell tREFI without the t).
 _INI_KEYS = {
-    "cl": "CL", "cwl": "CWL", "t_rcd": "tRCD", "t_rp": "tRP", "t_ras": "tRAS", "t_wr": "tWR", "t_rtp": "tRTP",
-    "t_wtr": "tWTR_L+tWTR", "t_ccd": "tCCD_S+tCCD_L+tCCD", "t_rrd": "tRRD_S+tRRD_L+tRRD", "t_faw": "tFAW",
-    "t_rfc": "tRFC", "t_refi": "tREFI",
+    "cl": "CL", "cwl": "CWL", "t_rcd": "tRCD", "t_rp": "tRP", "t_ras": "tRAS", "t_wr": "tWR",
+    "t_rtp": "tRTP+5", "t_wtr": "tWTR_L+tWTR", "t_ccd": "tCCD_S+tCCD_L+tCCD",
+    "t_rrd": "tRRD_S+tRRD_L+tRRD", "t_faw": "tFAW", "t_rfc": "tRFC", "t_refi": "tREFI+REFI",
 }  # fmt: skip
 
 
@@ -99,6 +100,8 @@ def read_ini(path: Path) -> Timing:
                     return float(text)
                 except ValueError:
                     raise InputError(f"{path}:{line}: {key}", text, "must be a number") from None
+            if key.isdigit():
+                return float(key)
         raise InputError(str(path), keys.replace("+", " or "), "this key is missing from the .ini")
 
     fields: dict[str, Any] = {field: round(number(keys)) for field, keys in _INI_KEYS.items()}

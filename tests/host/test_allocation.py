@@ -16,6 +16,14 @@ from adamb.host_sim.problem import make_problem
 SEED = 4711
 
 
+@pytest.fixture(scope="module", autouse=True)
+def own_cache(tmp_path_factory):
+    """Solutions of an earlier version on this machine must not answer for this one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ADAMB_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 def test_allocation_has_the_known_optimum():
     assert make_problem("allocation-2x1", [1]).optimal().mean[0] == pytest.approx(4.2800, abs=1e-3)
 

@@ -26,6 +26,14 @@ from adamb.host_sim.problem import make_problem
 SEED = 77
 
 
+@pytest.fixture(scope="module", autouse=True)
+def own_cache(tmp_path_factory):
+    """Solutions of an earlier version on this machine must not answer for this one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ADAMB_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 def zipf_keys(exponent, objects, n, seed=SEED):
     return np.random.default_rng(seed).choice(objects, size=n, p=zipf(exponent, objects)).astype(np.uint64)
 
