@@ -7,23 +7,28 @@
     controller.end_episode()
 
 The block is the whole controller: copy it, store it, `attach` it elsewhere. Everything below act, observe and
-end_episode runs without the heap on MicroPython: integers stay within 31 bits, frames within 11 words.
+end_episode runs without the heap on MicroPython: integers stay within 31 bits, frames within 11 words (of all
+functions only Config() needs more).
 """
 
-from ._scratch import T_ACTION, T_D_A, T_D_S, T_NEXT, T_REWARD, T_STATE, T_STEP
+from ._scratch import T_ACTION, T_D_A, T_D_S, T_HORIZON, T_NEXT, T_REWARD, T_STATE, T_STEP
 from ._spec import (
     ERR_ARGUMENT,
     ERR_BLOCK,
     ERR_MEMORY,
     ERR_ORDER,
+    FLAG_FREEZE,
     FLAG_RANDOM,
     H_DIMS,
     H_FLAGS,
     H_HASH,
     H_MAGIC,
+    H_RECLAIMS,
     H_STEPS_AT,
+    H_UNITS,
     H_WORDS,
     MAGIC,
+    RECLAIM_MASK,
     S_ACTION,
     S_STATE,
     S_WORDS,
@@ -39,8 +44,11 @@ from .code import unpack as code_unpack
 from .config import Config, required_words, thresholds, write_header
 from .learn import sample as learn_sample
 from .number import random as number_random
-from .reclaim import step as reclaim_step
+from .pool import count_up
+from .pool import room as pool_room
+from .reclaim import tree as reclaim_tree
 from .value import find as value_find
+from .value_reclaim import reclaim as value_reclaim
 
 __all__ = ["Config", "Controller", "attach", "init", "required_words", "thresholds"]
 
@@ -99,6 +107,20 @@ def _choose(w, t, h, state):
     return code
 
 
+def _reclaim(w, t):
+    """One piece of work towards more free units, when they run low."""
+    if w[H_FLAGS] & FLAG_FREEZE or pool_room(w) >= 4 + (w[H_UNITS] >> 5):
+        return
+    random = number_random(w)
+    if random & RECLAIM_MASK:
+        return
+    call_decode(w, t, random * t[T_HORIZON] >> 16)
+    if random >> 2 & 3:
+        reclaim_tree(w, t)
+    elif value_reclaim(w, t):
+        count_up(w, H_RECLAIMS)
+
+
 class Controller:
     """A block at work, with its scratch array; `init` and `attach` make them. One caller at a time."""
 
@@ -137,7 +159,7 @@ class Controller:
         t[T_NEXT] = code_pack(next_state, t[T_D_S])
         adapt_step(w, t, next_state)
         learn_sample(w, t)
-        reclaim_step(w, t)
+        _reclaim(w, t)
         return 0
 
     def end_episode(self):

@@ -29,27 +29,21 @@ from ._scratch import (
 )
 from ._spec import (
     CREDIT_SHIFT,
-    FLAG_FREEZE,
-    H_FLAGS,
     H_RECLAIMS,
     H_STEPS_AT,
-    H_UNITS,
     N_MAX,
     PLAYED_MASK,
     R_N,
     R_REWARD,
-    RECLAIM_MASK,
     S_WORDS,
     TAG,
 )
-from .call import decode as call_decode
 from .counts import expect as counts_expect
 from .counts import fold as counts_fold
 from .number import blend as number_blend
 from .number import random as number_random
 from .pool import count_up
 from .pool import free as pool_free
-from .pool import room as pool_room
 from .tree import free as tree_free
 from .tree import q as tree_q
 from .tree import root as tree_root
@@ -57,7 +51,6 @@ from .tree import slots as tree_slots
 from .tree import surplus as tree_surplus
 from .tree import unsplit as tree_unsplit
 from .value import find as value_find
-from .value_reclaim import reclaim as value_reclaim
 
 
 def _join(w, rec, parent):
@@ -170,7 +163,7 @@ def _walk_level(w, t):
         block = w[slot]
 
 
-def _reclaim_tree(w, t):
+def tree(w, t):
     """One walk through a tree: folds one leaf or removes one block, or only takes credit."""
     t[T_SLOT] = tree_root(w, t)
     t[T_PARENT] = t[T_LEVEL] = t[T_STATE] = t[T_ACTION] = 0
@@ -192,16 +185,3 @@ def _reclaim_tree(w, t):
             return
         t[T_PARENT] = rec
         t[T_LEVEL] += 1
-
-
-def step(w, t):
-    if w[H_FLAGS] & FLAG_FREEZE or pool_room(w) >= 4 + (w[H_UNITS] >> 5):
-        return
-    random = number_random(w)
-    if random & RECLAIM_MASK:
-        return
-    call_decode(w, t, random * t[T_HORIZON] >> 16)
-    if random >> 2 & 3:
-        _reclaim_tree(w, t)
-    elif value_reclaim(w, t):
-        count_up(w, H_RECLAIMS)
