@@ -42,6 +42,8 @@ from .code import division as code_division
 
 
 def _threshold(gamma_level, phi_num, phi_den):
+    if phi_den == 0:
+        return 0  # refused by init
     if gamma_level >= 14:
         return THRESHOLD_NEVER
     value = ((phi_num << gamma_level) + phi_den - 1) // phi_den
@@ -79,7 +81,7 @@ class Config:
             setattr(self, name, fields[name])
 
 
-def _fraction(horizon):
+def fraction_bits(horizon):
     return 12 if horizon <= 7 else 11 if horizon <= 15 else 10
 
 
@@ -133,7 +135,7 @@ def _flags(config):
 def write_header(config, block):
     """Clear the block and write its configuration, all but what a restart sets."""
     finest = _finest_level(config)
-    fraction = _fraction(config.horizon)
+    fraction = fraction_bits(config.horizon)
     for i in range(len(block)):
         block[i] = 0
     block[H_MAGIC] = MAGIC

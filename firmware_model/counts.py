@@ -205,6 +205,8 @@ def expect(w, t, rec, level):
     rec = w[(rec << 2) + R_COUNTS]
     if level == 0 or rec & TAG:
         return _entry_value(w, t, rec)
+    if rec == 0:
+        return 0
     t[T_SUM] = t[T_TOTAL] = 0
     if w[H_FLAGS] & FLAG_PAPER:
         return _expect_chain(w, t, rec)

@@ -4,8 +4,8 @@
 void adamb_thresholds(adamb_config *config, uint8_t gamma, uint16_t phi_num, uint16_t phi_den)
 {
     for (uint8_t level = 0; level < 15; level++) {
-        uint32_t value = ADAMB_THRESHOLD_NEVER;
-        if (gamma * level < 14) {
+        uint32_t value = phi_den == 0 ? 0 : ADAMB_THRESHOLD_NEVER; /* 0 is refused by init */
+        if (gamma * level < 14 && phi_den != 0) {
             value = adamb_number_divide(((uint32_t)phi_num << (gamma * level)) + phi_den - 1u, phi_den);
         }
         config->thresholds[level] = (uint16_t)(value > ADAMB_THRESHOLD_MAX ? ADAMB_THRESHOLD_NEVER : value);

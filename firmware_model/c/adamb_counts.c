@@ -172,6 +172,9 @@ uint32_t adamb_counts_expect(const adamb_call *c, uint16_t rec, uint8_t level)
     if (level == 0 || is_value(head)) {
         return entry_value(c, head, bits);
     }
+    if (head == 0) {
+        return 0;
+    }
     if (has_flag(c->w, ADAMB_FLAG_PAPER)) {
         return expect_chain(c, head, bits, low);
     }

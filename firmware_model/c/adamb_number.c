@@ -33,7 +33,7 @@ uint32_t adamb_number_mean(uint32_t sum, uint32_t total)
     return (sum >> 8) * reciprocal[total - 124] >> 14;
 }
 
-/* factor / sqrt(weight / 4), to within 2 %: the weight is cut to its first bits. */
+/* factor / sqrt(weight / 4), up to 3 % too large: the weight is cut to its first bits. */
 uint32_t adamb_number_bonus(uint32_t factor, uint32_t weight)
 {
     uint32_t shift = 15;

@@ -1,0 +1,209 @@
+"""The full self-check and the counters. Nothing in the block is trusted before it has been compared.
+
+C counts and mixes the units it meets, because it has no memory to mark them; here each has a bit. The check
+allocates, so it is for start-up and idle time, not for the control loop.
+"""
+
+from ._spec import (
+    DIM_MAX,
+    ERR_ARGUMENT,
+    ERR_BLOCK,
+    FLAG_AUTO_BONUS,
+    FLAG_PAPER,
+    H_BITS,
+    H_BONUS,
+    H_DIMS,
+    H_EPISODES,
+    H_EPISODES_HIGH,
+    H_FLAGS,
+    H_FREE_HEAD,
+    H_FREE_N,
+    H_FRESH,
+    H_HASH,
+    H_MAGIC,
+    H_MEAN_REWARD,
+    H_NO_ROOM,
+    H_POOL_AT,
+    H_RECLAIMS,
+    H_REFUSED,
+    H_RESTARTS,
+    H_RNG,
+    H_SATURATIONS,
+    H_SCALE,
+    H_SHARE,
+    H_SPLITS,
+    H_STEPS_AT,
+    H_TABLE,
+    H_UNITS,
+    H_USED_PEAK,
+    H_WORDS,
+    HORIZON_MAX,
+    LEVEL_MAX,
+    MAGIC,
+    R_COUNTS,
+    S_ROOT,
+    S_V_SLOT,
+    S_WORDS,
+    SHARE_OFF,
+    SHARE_TABLE_UNITS,
+    SHARE_TESTING,
+    SPEC_HASH,
+    TAG,
+    UNITS_MAX,
+    VALUE_MASK,
+)
+from .code import division as code_division
+from .config import fraction_bits
+
+
+class _Bad(Exception):
+    """Something does not agree."""
+
+
+class _Walk:
+    """Marks every unit met, once."""
+
+    def __init__(self, w):
+        self.w = w
+        self.seen = bytearray(w[H_FRESH])
+        self.met = 0
+        self.splits = 0
+
+    def need(self, condition):
+        if not condition:
+            raise _Bad
+
+    def meet(self, unit):
+        self.need(self.w[H_POOL_AT] <= unit < self.w[H_FRESH] and not self.seen[unit])
+        self.seen[unit] = 1
+        self.met += 1
+        return unit << 2
+
+    def counts(self, rec, level):
+        w = self.w
+        unit = w[rec + R_COUNTS]
+        if level == 0:
+            self.need(unit == 0)
+        while unit and not unit & TAG:
+            i = self.meet(unit)
+            for k in (i + 1, i + 2, i + 3):
+                self.need(w[k] == 0 or w[k] & TAG)
+            unit = 0 if w[i] & TAG else w[i]
+            self.need(unit == 0 or w[H_FLAGS] & FLAG_PAPER)
+
+    def tree(self, root):
+        """Every slot below a root; pending slots with their depth wait in a list."""
+        w = self.w
+        bits = w[H_BITS]
+        chunks = 1 if bits < 16 else 2 if bits < 256 else 3
+        pending = [(root, 0)]
+        while pending:
+            slot, depth = pending.pop()
+            word = w[slot]
+            if word & TAG:
+                continue
+            below = self.meet(word)
+            if depth % chunks == 0:
+                self.counts(below, depth // chunks)
+                word = w[below]
+                if word & TAG:
+                    continue
+                self.need(depth < (w[H_SCALE] >> 8) * chunks)
+                self.splits += 1
+                below = self.meet(word)
+            nibble = bits >> 4 * (depth % chunks)
+            for i in range(1 << ((nibble & 3) + (nibble >> 2 & 3))):
+                pending.append((below + i, depth + 1))
+
+    def value(self, slot):
+        """Every cell of a value tree; a mean must be that of its two sides."""
+        w = self.w
+        most = (w[H_DIMS] & 15) * (w[H_SCALE] >> 8)
+        pending = [(slot, 0)]
+        while pending:
+            slot, depth = pending.pop()
+            if w[slot] & TAG:
+                self.need(w[slot + 2] != 0)
+                continue
+            self.need(depth < most)
+            node = self.meet(w[slot])
+            total = 1
+            for i in (node, node + 1):
+                total += w[i] & VALUE_MASK if w[i] & TAG else w[i + 2]
+                pending.append((i, depth + 1))
+            self.need(w[slot + 2] == total >> 1)
+
+
+def _header_ok(w):
+    d_s = w[H_DIMS] & 15
+    d_a = w[H_DIMS] >> 4 & 15
+    horizon = w[H_DIMS] >> 8
+    finest = w[H_SCALE] >> 8
+    if w[H_MAGIC] != MAGIC or w[H_HASH] != SPEC_HASH:
+        return False
+    if not (1 <= d_s <= DIM_MAX and 1 <= d_a <= DIM_MAX and 1 <= horizon <= HORIZON_MAX):
+        return False
+    if finest * d_s > LEVEL_MAX or finest * d_a > 15 or w[H_SCALE] & 0xFF != fraction_bits(horizon):
+        return False
+    steps = H_WORDS + finest + 1
+    return (
+        w[H_BITS] == code_division(d_s, d_a)
+        and w[H_STEPS_AT] == steps
+        and w[H_POOL_AT] == (steps + horizon * S_WORDS + 3) >> 2
+        and w[H_POOL_AT] <= w[H_FRESH] <= w[H_UNITS] <= UNITS_MAX
+        and w[H_UNITS] <= len(w) // 4
+        and w[H_SHARE] <= SHARE_TESTING
+        and w[H_RNG] != 0
+    )
+
+
+def check(w):
+    """0 when everything in the block agrees; ERR_BLOCK when it does not, ERR_ARGUMENT when it is no block."""
+    if len(w) < H_WORDS:
+        return ERR_ARGUMENT
+    if not _header_ok(w):
+        return ERR_BLOCK
+    walk = _Walk(w)
+    free_n = 0
+    try:
+        for h in range(w[H_DIMS] >> 8):
+            step = w[H_STEPS_AT] + h * S_WORDS
+            walk.value(step + S_V_SLOT)
+            if h == 0 or w[H_SHARE] == SHARE_OFF:
+                walk.tree(step + S_ROOT)
+        if w[H_SHARE] == SHARE_TESTING:
+            for i in range(SHARE_TABLE_UNITS):
+                walk.meet(w[H_TABLE] + i)
+        unit = w[H_FREE_HEAD]
+        while unit:
+            unit = w[walk.meet(unit)]
+            free_n += 1
+    except _Bad:
+        return ERR_BLOCK
+    agrees = walk.met == w[H_FRESH] - w[H_POOL_AT] and free_n == w[H_FREE_N] and walk.splits == w[H_SPLITS]
+    return 0 if agrees else ERR_BLOCK
+
+
+def stats(w):
+    """The counters by name, as C's adamb_stats gives them; an empty dict when it is no block."""
+    if len(w) < H_WORDS or w[H_MAGIC] != MAGIC or w[H_HASH] != SPEC_HASH:
+        return {}
+    fraction = w[H_SCALE] & 0xFF
+    factor = ((65536 - w[H_MEAN_REWARD]) << fraction) >> 17 if w[H_FLAGS] & FLAG_AUTO_BONUS else w[H_BONUS]
+    return {
+        "episodes": w[H_EPISODES_HIGH] << 16 | w[H_EPISODES],
+        "units": w[H_UNITS],
+        "units_used": w[H_FRESH] - w[H_POOL_AT] - w[H_FREE_N],
+        "units_peak": w[H_USED_PEAK],
+        "units_header": w[H_POOL_AT],
+        "splits": w[H_SPLITS],
+        "trees": w[H_DIMS] >> 8 if w[H_SHARE] == SHARE_OFF else 1,
+        "finest": w[H_SCALE] >> 8,
+        "share": w[H_SHARE],
+        "bonus": factor << 12 - fraction,
+        "refused": w[H_REFUSED],
+        "no_room": w[H_NO_ROOM],
+        "reclaims": w[H_RECLAIMS],
+        "saturations": w[H_SATURATIONS],
+        "restarts": w[H_RESTARTS],
+    }
