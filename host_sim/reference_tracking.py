@@ -235,7 +235,7 @@ class TrackingLearner:
     def ball_at(self, h: int, point: int, action: Action) -> TrackedBall:
         """The active ball that holds a state and an action; its action may come from a ball since split."""
         state_path = path_of_key(point, self.settings.d_s)
-        action_path = path_of_state(action, MAX_LEVEL)
+        action_path = path_of_state(action, self.depth[h])
         ball = self.roots[h]
         while ball.children is not None:
             ball = ball.children[state_path[ball.level]][~action_path[ball.level]]
