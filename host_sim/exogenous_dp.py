@@ -31,6 +31,7 @@ class ExogenousModel(ABC):
         self.horizon = horizon
         self.nodes = np.linspace(0.0, 1.0, STATE_NODES)
         self.actions = np.linspace(0.0, 1.0, ACTION_NODES)
+        self._chains: dict[int, np.ndarray] = {}
 
     @abstractmethod
     def drift(self, h: int, y: np.ndarray) -> np.ndarray:
@@ -46,12 +47,15 @@ class ExogenousModel(ABC):
 
     def chain(self, h: int) -> np.ndarray:
         """Matrix (Y, Y): row y weighs the nodes in E[V(y')]; exact for V linear between nodes."""
+        if h in self._chains:
+            return self._chains[h]
         mean = self.drift(h, self.nodes)
         slopes = clipped_normal_slopes(mean, np.full(mean.shape, self.deviation), self.nodes)
         matrix = np.zeros((STATE_NODES, STATE_NODES))
         matrix[:, 0] = 1.0
         matrix[:, :-1] -= slopes
         matrix[:, 1:] += slopes
+        self._chains[h] = matrix
         return matrix
 
     def identity(self) -> list[tuple[str, object]]:
