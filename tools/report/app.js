@@ -215,7 +215,10 @@ function sweeps() {
         high: agent.high, half: true,
       }));
       const rules = panel.optimal ? [{ y: panel.optimal, name: "optimum V*", colour: "var(--limit)" }] : [];
-      chartAt(`sweep-${i}-${k}`, { x: { label: "cap in bytes", log: true }, y: { label: "reward per episode" }, series, rules, height: 250 });
+      chartAt(`sweep-${i}-${k}`, {
+        x: { label: "cap", log: true, format: "bytes", ticks: [...new Set(series.flatMap((each) => each.x))] },
+        y: { label: "reward per episode" }, series, rules, height: 250,
+      });
     });
   });
 }

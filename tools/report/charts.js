@@ -89,7 +89,7 @@ function spread(labels, gap, low, high) {
 }
 
 class LineChart {
-  /* options: x {label, log}, y {label, format, binary, log, top}, series [{name, colour, dash, x, y, low,
+  /* options: x {label, log, format, ticks}, y {label, format, binary, log, top}, series [{name, colour, dash, x, y, low,
    * high, step}], rules [{y, name, colour, dash}], marks [{x, name}], height. */
   constructor(host, options) {
     this.host = host;
@@ -122,7 +122,7 @@ class LineChart {
     const named = [...series, ...(options.rules || [])].filter((each) => each.name);
     const beside = width > 620;
     const longest = Math.max(0, ...named.map((each) => each.name.length));
-    const margin = { top: 12, right: beside ? Math.min(230, 14 + 6.9 * longest) : 14, bottom: 42, left: 62 };
+    const margin = { top: 12, right: beside ? Math.min(260, 14 + 7.1 * longest) : 14, bottom: 42, left: 62 };
     this.box = { width, height, margin, right: width - margin.right, bottom: height - margin.bottom };
     this._scales(series);
     const svg = svgNode("svg", { viewBox: `0 0 ${width} ${height}`, width, height, "aria-hidden": "true" });
@@ -137,7 +137,7 @@ class LineChart {
     const body = svgNode("g", { "clip-path": `url(#${clip})` });
     for (const each of series) if (each.low) body.append(this._band(each));
     for (const rule of options.rules || []) body.append(this._rule(rule));
-    for (const mark of options.marks || []) body.append(this._mark(mark));
+    (options.marks || []).forEach((mark, i) => body.append(this._mark(mark, i)));
     for (const each of series) body.append(this._line(each));
     svg.append(body);
     if (beside) this._names(svg, named);
@@ -190,14 +190,14 @@ class LineChart {
         svgNode("text", { class: "tick", x: margin.left - 8, y: at + 4, "text-anchor": "end" }, format(value)),
       );
     }
-    const columns = x.log
+    const columns = x.ticks || (x.log
       ? logTicks(this.domain.low, this.domain.high)
-      : linearTicks(this.domain.low, this.domain.high, Math.max(2, width / 130));
+      : linearTicks(this.domain.low, this.domain.high, Math.max(2, width / 130)));
     for (const value of columns) {
       const at = this.atX(value);
       svg.append(
         svgNode("line", { class: "axis", x1: at, x2: at, y1: bottom, y2: bottom + 4 }),
-        svgNode("text", { class: "tick", x: at, y: bottom + 18, "text-anchor": "middle" }, FORMAT.integer(value)),
+        svgNode("text", { class: "tick", x: at, y: bottom + 18, "text-anchor": "middle" }, FORMAT[x.format || "integer"](value)),
       );
     }
     svg.append(
@@ -244,11 +244,15 @@ class LineChart {
     });
   }
 
-  _mark(mark) {
+  /* A vertical line; names of neighbours stand on different rows and on the side that has room. */
+  _mark(mark, i) {
     const at = this.atX(mark.x);
+    const late = at > (this.box.margin.left + this.box.right) / 2;
     return svgNode("g", { class: "mark" },
       svgNode("line", { x1: at, x2: at, y1: this.box.margin.top, y2: this.box.bottom }),
-      svgNode("text", { x: at + 4, y: this.box.margin.top + 11 }, mark.name),
+      svgNode("text", {
+        x: at + (late ? -5 : 5), y: this.box.margin.top + 11 + 15 * (i % 3), "text-anchor": late ? "end" : "start",
+      }, mark.name),
     );
   }
 
@@ -303,7 +307,7 @@ class LineChart {
     }
     const at = this.atX(shown);
     setAll(this.cross, { x1: at, x2: at, visibility: "visible" });
-    this.tip.replaceChildren(node("div", { class: "when" }, `episode ${FORMAT.integer(shown)}`), ...rows);
+    this.tip.replaceChildren(node("div", { class: "when" }, `${this.options.x.label} ${FORMAT[this.options.x.format || "integer"](shown)}`), ...rows);
     this.tip.hidden = false;
     const left = at + 14 + this.tip.offsetWidth > this.box.width ? at - 14 - this.tip.offsetWidth : at + 14;
     this.tip.style.left = `${Math.max(0, left)}px`;

@@ -141,7 +141,7 @@ def _facts(source: Source) -> str:
     versions = details.get("versions") or {}
     facts: list[tuple[str, Any]] = [
         ("command", details.get("command")),
-        ("finished", details.get("finished")),
+        ("finished", details.get("finished") if isinstance(details.get("finished"), str) else None),
         ("place", str(source.folder)),
         ("seeds", _seeds(data)),
         ("settings", _flat(details.get("settings"))),

@@ -23,7 +23,15 @@ from adamb.tools.report.sources import (
 )
 from adamb.tools.report.verdicts import Judgement, headline, judge
 
-SCRIPTS = ("block.js", "raster.js", "charts.js", "explorer.js", "app.js")
+SCRIPTS = (
+    "block.js",
+    "raster.js",
+    "charts.js",
+    "explorer_paint.js",
+    "explorer_ball.js",
+    "explorer.js",
+    "app.js",
+)
 GENERATOR = '<meta name="generator" content="adamb report">'
 
 
@@ -56,7 +64,7 @@ def build(sources: Sequence[Source]) -> Report:
     sweeps = [source for source in sources if isinstance(source, SweepSource)]
     bounds = {id(run): run_bounds(run) for run in runs}
     judgements = [
-        judge(source, bounds.get(id(source)), [each for each in latency if each.problem == source.problem])
+        judge(source, bounds.get(id(source)), [each for each in latency if same_controller(source, each)])
         for source in sources
     ]
     blocks = [source for source in sources if isinstance(source, BlockSource)]
@@ -86,6 +94,13 @@ def build(sources: Sequence[Source]) -> Report:
     ]
     first = headline(judgements)
     return Report(assemble(first, sources, judgements, parts, data, explorers), first, judgements)
+
+
+def same_controller(source: Source, measured: LatencySource) -> bool:
+    """Whether a measurement tells about a run: the same controller on the same problem under the same cap."""
+    if source.data.get("agent", "adamb") != "adamb":
+        return False
+    return all(source.data.get(key) == measured.data.get(key) for key in ("problem", "mode", "budget_bytes"))
 
 
 def _explorer(number: int, source: RunSource | BlockSource, limit: int) -> payload.Explorer:

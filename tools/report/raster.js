@@ -33,7 +33,7 @@ function palette(name, background) {
     const low = Math.min(Math.floor(at), stops.length - 2);
     const colour = mix(stops[low], stops[low + 1], at - low);
     fill[i] = pixel(colour);
-    edge[i] = pixel(mix(colour, background, 0.5));
+    edge[i] = pixel(mix(colour, background, 0.42));
     css.push(`rgb(${colour.join(" ")})`);
   }
   return { fill, edge, css };

@@ -190,26 +190,33 @@ def read_columns(path: Path) -> dict[str, list[float | None]]:
 
 def _label(sources: list[Source]) -> None:
     """Names that tell the sources apart with as few words as will do."""
+    runs = [source for source in sources if isinstance(source, RunSource)]
+    same = [len(set(column)) == 1 for column in zip(*map(_parts, runs), strict=True)] if len(runs) > 1 else []
     for source in sources:
-        source.label = _natural(source)
-    for source in sources:
-        if sum(other.label == source.label for other in sources) > 1:
-            source.label = f"{source.label} · {source.folder.name or source.folder}"
-    seen: dict[str, int] = {}
-    for source in sources:
-        seen[source.label] = seen.get(source.label, 0) + 1
-        if seen[source.label] > 1:
-            source.label += f" ({seen[source.label]})"
+        parts = _parts(source)
+        if isinstance(source, RunSource) and same and not all(same):
+            parts = tuple(part for part, shared in zip(parts, same, strict=True) if not shared)
+        source.label = " · ".join(part for part in parts if part)
+    for label in {source.label for source in sources}:
+        equal = [source for source in sources if source.label == label]
+        if len(equal) > 1:
+            for number, source in enumerate(equal, start=1):
+                folders = [other.folder.name for other in equal]
+                apart = folders.count(source.folder.name) == 1
+                source.label += f" · {source.folder.name if apart else number}"
 
 
-def _natural(source: Source) -> str:
+def _parts(source: Source) -> tuple[str, ...]:
+    """What a source is, from the general to the special."""
     cap = source.data.get("budget_bytes")
     size = "no cap" if cap is None else format_bytes(cap)
     if isinstance(source, RunSource):
-        mode = source.data.get("mode")
-        return f"{source.problem} · {source.data['agent']}{f' {mode}' if mode else ''} · {size}"
+        mode = source.data.get("mode") if source.data["agent"] == "adamb" else None
+        drift = (source.details.get("problem") or {}).get("drift", "none")
+        changes = "" if drift == "none" else f"drift {drift}"
+        return (source.problem, changes, f"{source.data['agent']}{f' {mode}' if mode else ''}", size)
     if isinstance(source, LatencySource):
-        return f"{source.problem} on {source.data['target']} · {size}"
+        return (f"{source.problem} on {source.data['target']}", size)
     if isinstance(source, SweepSource):
-        return f"sweep {source.name}"
-    return f"profile of {source.problem} · {size}"
+        return (f"sweep {source.name}",)
+    return (f"profile of {source.problem}", size)
