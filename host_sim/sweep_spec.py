@@ -3,17 +3,22 @@
 A cell is a piece of work that is done whole or not at all: one combination with some of its seeds. Its key is
 a hash of everything that decides its result, so a cell that is finished is finished for every sweep that
 contains it. Mistakes name the file, the line, the key and what was expected there.
+
+An agent entry may leave options open: `tune = { bonus = [0.1, 0.3, 1] }` has them chosen for each problem and
+budget on `tune_seeds` seeds from `tune_seed_base`, before the choice is scored on the seeds of the sweep. A
+table `quick` overrides keys when a short version is asked for.
 """
 
 from __future__ import annotations
 
 import difflib
 import hashlib
+import itertools
 import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,20 +38,34 @@ KEYS: dict[str, tuple[type | tuple[type, ...], str]] = {
     "seeds": (int, "how many seeds, from 1 to 10000"),
     "seed_base": (int, "the first seed, from 0"),
     "seeds_per_cell": (int, "how many seeds run together, from 1"),
+    "tune_seeds": (int, "how many seeds choose tuned options, from 1 to 10000"),
+    "tune_seed_base": (int, "the first of them, from 0; none may be a seed of the sweep"),
+    "curves": (int, "at how many episodes reward and leaves are kept, from 0 to 2000"),
+    "refusals": (str, '"violation" or "shown": what a budget that is too small counts as'),
+    "analysis": (str, '"table" or "paper": what is made of the results'),
+    "quick": (dict, "a table of keys that --quick replaces"),
     "horizon": (int, "steps of an episode, from 1 to 1000"),
     "instance": (str, '"random" or "paper"'),
     "drift": (str, '"none", "half" or "walk"'),
     "continuing": (bool, "true or false"),
 }
+WORDS = {"refusals": ("violation", "shown"), "analysis": ("table", "paper")}
 LIMITS = {
     "episodes": (1, MAX_EPISODES),
     "seeds": (1, 10_000),
     "seed_base": (0, 2**62),
     "seeds_per_cell": (1, 10_000),
+    "tune_seeds": (1, 10_000),
+    "tune_seed_base": (0, 2**62),
+    "curves": (0, 2000),
     "horizon": (1, 1000),
 }
+TUNE_SEEDS, TUNE_SEED_BASE = 10, 10_000
 SEARCHING_AGENTS = ("static", "optimal")
 """Building one of these costs a search or a dynamic program; checking a spec leaves them to their cell."""
+
+Choice = tuple[tuple[str, Any], ...]
+"""Options and the values chosen for them."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +86,9 @@ class Cell:
     instance: str
     drift: str
     continuing: bool
+    curves: int = 0
+    tune: tuple[tuple[str, tuple[Any, ...]], ...] = ()
+    """Options that are still open, with the values to try; a cell that runs has none."""
 
     @property
     def combination(self) -> tuple[Any, ...]:
@@ -91,8 +113,23 @@ class Cell:
             horizon=self.horizon,
             params=dict(self.params),
         )
+        return problem, lambda: self.agent_for(problem)
+
+    def agent_for(self, problem: Any) -> Any:
         options = dict(self.options) | ({} if self.bonus is None else {"bonus": self.bonus})
-        return problem, lambda: make_agent(self.agent, problem, budget_bytes=self.budget_bytes, **options)
+        return make_agent(self.agent, problem, budget_bytes=self.budget_bytes, **options)
+
+    def choices(self) -> Iterator[Choice]:
+        """What tuning tries: the product of the listed values, the first option slowest."""
+        names = [name for name, _ in self.tune]
+        for values in itertools.product(*(values for _, values in self.tune)):
+            yield tuple(zip(names, values, strict=True))
+
+    def with_choice(self, choice: Choice) -> Cell:
+        """The cell with the options of a choice in effect and nothing left to tune."""
+        options = {**dict(self.options), **dict(choice)}
+        bonus = options.pop("bonus", self.bonus)
+        return replace(self, options=tuple(sorted(options.items())), bonus=bonus, tune=())
 
 
 @dataclass(frozen=True)
@@ -103,11 +140,19 @@ class SweepSpec:
     text: str
     values: Mapping[str, Any]
     cells: tuple[Cell, ...]
+    quick: bool = False
+
+    @property
+    def tune_seeds(self) -> tuple[int, ...]:
+        """The seeds that choose tuned options."""
+        base = self.values.get("tune_seed_base", TUNE_SEED_BASE)
+        return tuple(range(base, base + self.values.get("tune_seeds", TUNE_SEEDS)))
 
     @property
     def hash(self) -> str:
         """Of the meaning, not of comments, blanks or versions: the cells in order."""
-        return _hash([vars(cell) for cell in self.cells])
+        seeds = self.tune_seeds if any(cell.tune for cell in self.cells) else ()
+        return _hash([seeds, *(vars(cell) for cell in self.cells)])
 
     @property
     def name(self) -> str:
@@ -122,7 +167,7 @@ def _hash(content: object) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:20]
 
 
-def read_spec(path: Path) -> SweepSpec:
+def read_spec(path: Path, *, quick: bool = False) -> SweepSpec:
     """Read and check a sweep file; every name in it is tried before anything runs."""
     try:
         text = path.read_text(encoding="utf-8")
@@ -130,10 +175,10 @@ def read_spec(path: Path) -> SweepSpec:
         raise InputError("sweep", str(path), error.strerror or str(error)) from None
     except UnicodeDecodeError as error:
         raise InputError("sweep", str(path), f"byte {error.start} is not UTF-8; expected TOML") from None
-    return parse_spec(text, path)
+    return parse_spec(text, path, quick=quick)
 
 
-def parse_spec(text: str, path: Path) -> SweepSpec:
+def parse_spec(text: str, path: Path, *, quick: bool = False) -> SweepSpec:
     """The same for a text; `path` is for messages."""
     try:
         values = tomllib.loads(text)
@@ -142,8 +187,12 @@ def parse_spec(text: str, path: Path) -> SweepSpec:
         reason = str(error).replace("at end of document", last)
         raise InputError("sweep", str(path), f"not TOML: {reason}") from None
     reader = _Reader(text, path, values)
-    reader.check_keys()
-    spec = SweepSpec(path, text, values, tuple(reader.cells()))
+    reader.check_keys(reader.values)
+    if quick:
+        reader.use_quick()
+    reader.values.pop("quick", None)
+    spec = SweepSpec(path, text, values, tuple(reader.cells()), quick)
+    reader.check_tuning(spec)
     reader.try_names(spec.cells)
     return spec
 
@@ -161,10 +210,10 @@ class _Reader:
                 return InputError(f"{self.path}, line {number}, {key}", value, expected)
         return InputError(f"{self.path}, {key}", value, expected)
 
-    def check_keys(self) -> None:
-        for key, value in self.values.items():
+    def check_keys(self, values: Mapping[str, Any]) -> None:
+        for key, value in values.items():
             if key not in KEYS:
-                near = difflib.get_close_matches(key, KEYS, n=1, cutoff=0.5)
+                near = difflib.get_close_matches(key, KEYS, n=1, cutoff=0.6)
                 known = f"did you mean {near[0]}?" if near else f"known keys: {', '.join(KEYS)}"
                 raise self.wrong(key, value, f"unknown key, {known}")
             kind, expected = KEYS[key]
@@ -172,38 +221,47 @@ class _Reader:
                 raise self.wrong(key, value, f"expected {expected}")
             if kind is list and not value:
                 raise self.wrong(key, value, f"is empty; expected {expected}")
+            if key in WORDS and value not in WORDS[key]:
+                raise self.wrong(key, value, f"expected {expected}")
             if isinstance(value, int) and key in LIMITS and not LIMITS[key][0] <= value <= LIMITS[key][1]:
                 raise self.wrong(key, value, f"expected {expected}")
         for key in ("problems", "agents"):
             if key not in self.values:
                 raise InputError(str(self.path), key, f"is missing; expected {KEYS[key][1]}")
 
+    def use_quick(self) -> None:
+        """The short version: the keys of the table `quick` in place of their namesakes."""
+        shorter = self.values.get("quick")
+        if not shorter:
+            raise InputError("quick", str(self.path), "the file has no table named quick to shorten it")
+        self.check_keys(shorter)
+        self.values.update(shorter)
+
+    def check_tuning(self, spec: SweepSpec) -> None:
+        """A choice that is scored on the seeds it was made on would flatter itself."""
+        shared = set(spec.tune_seeds) & set(spec.seeds)
+        if shared and any(cell.tune for cell in spec.cells):
+            raise self.wrong("tune_seed_base", min(spec.tune_seeds), f"seed {min(shared)} is scored too")
+
     def cells(self) -> Iterator[Cell]:
         values = self.values
         budgets = [self._budget(i, each) for i, each in enumerate(values.get("budgets", ["none"]))]
         base, count = values.get("seed_base", 0), values.get("seeds", 10)
         step = values.get("seeds_per_cell", min(count, 10))
-        for problem, problem_label, params in map(self._problem, range(len(values["problems"]))):
-            for agent, agent_label, options, bonuses in map(self._agent, range(len(values["agents"]))):
-                for bonus in bonuses:
-                    for budget_bytes in budgets:
-                        for first in range(base, base + count, step):
-                            yield Cell(
-                                problem=problem,
-                                problem_label=problem_label,
-                                params=params,
-                                agent=agent,
-                                agent_label=agent_label,
-                                options=options,
-                                bonus=bonus,
-                                budget_bytes=budget_bytes,
-                                seeds=tuple(range(first, min(first + step, base + count))),
-                                episodes=values.get("episodes", 2000),
-                                horizon=values.get("horizon"),
-                                instance=values.get("instance", "random"),
-                                drift=values.get("drift", "none"),
-                                continuing=values.get("continuing", False),
-                            )
+        seeds = [tuple(range(i, min(i + step, base + count))) for i in range(base, base + count, step)]
+        problems = [self._problem(i) for i in range(len(values["problems"]))]
+        agents = [agent for i in range(len(values["agents"])) for agent in self._agent(i)]
+        for problem, agent, budget_bytes, part in itertools.product(problems, agents, budgets, seeds):
+            yield Cell(
+                **problem,
+                **agent,
+                budget_bytes=budget_bytes,
+                seeds=part,
+                episodes=values.get("episodes", 2000),
+                horizon=values.get("horizon"),
+                continuing=values.get("continuing", False),
+                curves=values.get("curves", 0),
+            )
 
     def _budget(self, index: int, value: object) -> int | None:
         if value == "none":
@@ -215,26 +273,50 @@ class _Reader:
         except InputError as error:
             raise self.wrong(f"budgets[{index}]", value, error.limit) from None
 
-    def _problem(self, index: int) -> tuple[str, str, tuple[tuple[str, Any], ...]]:
-        table = self._table("problems", index, ("name", "label", "set"))
+    def _problem(self, index: int) -> dict[str, Any]:
+        """The fields of a cell that a problem entry decides."""
+        table = self._table("problems", index, ("name", "label", "set", "instance", "drift"))
         parameters = table.get("set", {})
         if not isinstance(parameters, dict):
             raise self.wrong(f"problems[{index}].set", parameters, "expected a table such as { lam = 25 }")
-        written = "".join(f" {key}={value}" for key, value in parameters.items())
-        return table["name"], table.get("label", table["name"] + written), tuple(sorted(parameters.items()))
+        own = {key: table[key] for key in ("instance", "drift") if key in table}
+        written = "".join(f" {key}={value}" for key, value in (*own.items(), *parameters.items()))
+        return {
+            "problem": table["name"],
+            "problem_label": table.get("label", table["name"] + written),
+            "params": tuple(sorted(parameters.items())),
+            "instance": own.get("instance", self.values.get("instance", "random")),
+            "drift": own.get("drift", self.values.get("drift", "none")),
+        }
 
-    def _agent(self, index: int) -> tuple[str, str, tuple[tuple[str, Any], ...], list[Any]]:
+    def _agent(self, index: int) -> list[dict[str, Any]]:
+        """The fields of a cell that an agent entry decides, once for each of its bonuses."""
         table = self._table("agents", index, None)
+        tune = self._tune(index, table.pop("tune", {}))
         shared = self.values.get("bonus", [None]) if table["name"] == "adamb" else [None]
-        bonuses = table.pop("bonus", shared)
+        bonuses = [None] if "bonus" in dict(tune) else table.pop("bonus", shared)
         options = {k.replace("-", "_"): v for k, v in table.items() if k not in ("name", "label")}
         written = "".join(f" {key}={value}" for key, value in options.items())
-        label = table.get("label", table["name"] + written)
         bonuses = bonuses if isinstance(bonuses, list) else [bonuses]
         for bonus in bonuses:
             if isinstance(bonus, bool) or not isinstance(bonus, (str, int, float, type(None))):
                 raise self.wrong(f"agents[{index}].bonus", bonus, "expected a number or a word such as auto")
-        return table["name"], label, tuple(sorted(options.items())), bonuses
+        fields = {
+            "agent": table["name"],
+            "agent_label": table.get("label", table["name"] + written),
+            "options": tuple(sorted(options.items())),
+            "tune": tune,
+        }
+        return [{**fields, "bonus": bonus} for bonus in bonuses]
+
+    def _tune(self, index: int, table: object) -> tuple[tuple[str, tuple[Any, ...]], ...]:
+        place, expected = f"agents[{index}].tune", "expected a table of lists such as { bonus = [0.1, 1] }"
+        if not isinstance(table, dict):
+            raise self.wrong(place, table, expected)
+        for name, values in table.items():
+            if not isinstance(values, list) or not values:
+                raise self.wrong(f"{place}.{name}", values, expected)
+        return tuple((name.replace("-", "_"), tuple(values)) for name, values in table.items())
 
     def _table(self, key: str, index: int, known: tuple[str, ...] | None) -> dict[str, Any]:
         value = self.values[key][index]
@@ -260,13 +342,13 @@ class _Reader:
                 raise self.wrong("agents", twice, "is there twice; give each entry a label of its own")
             places[cell.combination] = cell
             try:
-                _, make = cell.build(cell.seeds[:1])
+                problem, _ = cell.build(cell.seeds[:1])
             except AdambError as error:
                 raise self.wrong("problems", cell.problem_label, str(error)) from None
-            try:
-                if cell.agent not in SEARCHING_AGENTS:
-                    make()
-            except BudgetExceeded:
-                continue
-            except AdambError as error:
-                raise self.wrong("agents", cell.agent_label, str(error)) from None
+            for choice in cell.choices() if cell.agent not in SEARCHING_AGENTS else ():
+                try:
+                    cell.with_choice(choice).agent_for(problem)
+                except BudgetExceeded:
+                    continue
+                except AdambError as error:
+                    raise self.wrong("agents", cell.agent_label, str(error)) from None

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adamb.budgets.errors import InputError
-from adamb.budgets.sizes import format_bytes
+from adamb.tools.sweep_view import cap, grid_table, grids, long_table, markdown
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
     from adamb.host_sim.sweep import Combination, Engine
     from adamb.host_sim.sweep_spec import Cell, SweepSpec
@@ -25,7 +24,10 @@ if TYPE_CHECKING:
 EXAMPLE = """Example: adamb sweep budgets.toml --out runs/budgets --jobs 2
 
 A file: problems = ["oil-laplace"], agents = ["adamb", "adaql"], bonus = ["auto"], budgets = ["2KiB", "4KiB"],
-episodes = 2000, seeds = 20; one key a line. An entry may be a table: { name = "adamb", mode = "paper" }."""
+episodes = 2000, seeds = 20; one key a line. An entry may be a table: { name = "adamb", mode = "paper" }.
+Shipped: adamb sweep paper repeats the paper's experiments and judges its claims, adamb sweep equal-bytes sets
+all agents side by side at 1, 2, 4 and 8 KiB."""
+SHIPPED = Path(__file__).parent / "bench"
 ENGINES = ("local", "dask")
 LINE_SECONDS = 10.0
 PLAIN_WIDTH = 140
@@ -36,23 +38,25 @@ def register(app: typer.Typer) -> None:
 
 
 def sweep(
-    file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="what to combine, see below")],
+    file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="what to combine; paper; equal-bytes")],
     out: Annotated[Path | None, typer.Option(help="folder for the tables [default: runs/FILE]")] = None,
     jobs: Annotated[int | None, typer.Option(help="processes on this computer [default: all cores]")] = None,
     engine: Annotated[str, typer.Option(help="local or dask")] = "local",
     scheduler: Annotated[str | None, typer.Option(help="address of the Dask scheduler")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="the short version that the file offers")] = False,
     force: Annotated[bool, typer.Option("--force", help="use a folder that holds another sweep")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="no progress display")] = False,
 ) -> None:
     """Run every cell of a sweep file; after an interruption the same command goes on where it was."""
     from rich.console import Console
 
+    from adamb.host_sim.files import write_atomic
     from adamb.host_sim.sweep import run_sweep
     from adamb.host_sim.sweep_spec import read_spec
 
     chosen = _engine(engine, scheduler, jobs)
-    spec = read_spec(file)
-    folder = out or Path("runs") / file.stem
+    spec = read_spec(find_file(file), quick=quick)
+    folder = out or Path("runs") / (file.stem + ("-quick" if quick else ""))
     errors = Console(stderr=True)
     command = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
     reporter = _Reporter(spec, folder)
@@ -65,9 +69,31 @@ def sweep(
         from adamb.tools.cli import INTERRUPTED
 
         raise typer.Exit(INTERRUPTED) from None
-    Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH).print(table(spec, found))
+    console = Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH)
+    if spec.values.get("analysis") == "paper":
+        from adamb.tools.paper_sweep import analyse
+
+        analyse(spec, folder, console, errors, jobs=jobs, quiet=quiet)
+    elif len({cell.budget_bytes for cell in spec.cells}) > 1:
+        for grid in grids(spec, found):
+            console.print(grid_table(grid))
+        write_atomic(folder / "table.md", markdown(spec, found, command).encode())
+    else:
+        console.print(long_table(spec, found))
     print(f"seeds {spec.seeds[0]}..{spec.seeds[-1]}; tables in {folder}")
-    raise typer.Exit(_exit_code(found))
+    raise typer.Exit(_exit_code(spec, found))
+
+
+def find_file(file: Path) -> Path:
+    """The file as given, or the shipped one of that name."""
+    from adamb.host_sim.agents import unknown_name
+
+    if file.suffix or file.exists():
+        return file
+    shipped = {path.stem.replace("_", "-"): path for path in SHIPPED.glob("*.toml")}
+    if str(file) not in shipped:
+        raise unknown_name("sweep", str(file), [*shipped, "FILE.toml"])
+    return shipped[str(file)]
 
 
 def _engine(name: str, scheduler: str | None, jobs: int | None) -> Engine:
@@ -87,13 +113,16 @@ def _engine(name: str, scheduler: str | None, jobs: int | None) -> Engine:
     return dask_engine(scheduler)
 
 
-def _exit_code(found: list[Combination]) -> int:
-    """A cap that was passed, or that a controller does not fit into, is a violation."""
+def _exit_code(spec: SweepSpec, found: list[Combination]) -> int:
+    """A cap that was passed is a violation; so is one that a controller does not fit into, unless the file
+    says that this is part of the question."""
     from adamb.tools.cli import OK, VIOLATED
 
     code = OK
     for each in found:
-        place = f"{each.problem}, {each.agent}, {_cap(each.budget_bytes)}"
+        place = f"{each.problem}, {each.agent}, {cap(each.budget_bytes)}"
+        if each.refused and spec.values.get("refusals") == "shown":
+            continue
         if each.refused:
             print(f"adamb: {place}: {each.refused}", file=sys.stderr)
             code = VIOLATED
@@ -175,33 +204,4 @@ def _note(reporter: _Reporter, cell: Cell | None) -> str:
         return f", {reporter.kept} of them from before" if reporter.kept else ""
     left = reporter.seconds_left()
     time_left = "" if left is None else f", {clock(left)} left"
-    return f"{time_left}, last {cell.problem_label} × {cell.agent_label}, {_cap(cell.budget_bytes)}"
-
-
-def _cap(budget_bytes: int | None) -> str:
-    return "no cap" if budget_bytes is None else format_bytes(budget_bytes)
-
-
-def table(spec: SweepSpec, found: list[Combination]) -> Table:
-    """One line per combination; intervals are 95 % over the seeds."""
-    from rich import box
-    from rich.table import Table
-
-    rows = Table(title=spec.name, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
-    with_bonus = any(each.bonus is not None for each in found)
-    words = ("problem", "agent", "bonus") if with_bonus else ("problem", "agent")
-    for heading in (*words, "cap", "reward", "of V*", "bytes"):
-        rows.add_column(heading, justify="left" if heading in words else "right")
-    for each in found:
-        share = each.share()
-        bonus = ["" if each.bonus is None else str(each.bonus)] if with_bonus else []
-        rows.add_row(
-            each.problem,
-            each.agent,
-            *bonus,
-            _cap(each.budget_bytes),
-            "does not fit" if each.refused else str(each.estimates["reward_per_episode"]),
-            "" if share is None else f"{100 * share:.1f} %",
-            "" if each.bytes_peak is None else format_bytes(each.bytes_peak),
-        )
-    return rows
+    return f"{time_left}, last {cell.problem_label} × {cell.agent_label}, {cap(cell.budget_bytes)}"

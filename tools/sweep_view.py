@@ -1,0 +1,130 @@
+"""A sweep as tables for people: a line per combination, or agents against budgets with the best in bold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from adamb.budgets.sizes import format_bytes
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from adamb.host_sim.sweep_spec import SweepSpec
+    from adamb.host_sim.sweep_tables import Combination
+
+KNOWING = ("optimal", "static")
+"""Agents that were told the model or searched it beforehand: shown, but nobody's rivals."""
+
+
+def cap(budget_bytes: int | None) -> str:
+    return "no cap" if budget_bytes is None else format_bytes(budget_bytes)
+
+
+def long_table(spec: SweepSpec, found: list[Combination]) -> Table:
+    """One line per combination; intervals are 95 % over the seeds."""
+    rows = _table(spec.name)
+    with_bonus = any(each.bonus is not None for each in found)
+    words = ("problem", "agent", "bonus") if with_bonus else ("problem", "agent")
+    for heading in (*words, "cap", "reward", "of V*", "bytes"):
+        rows.add_column(heading, justify="left" if heading in words else "right")
+    for each in found:
+        share = each.share()
+        bonus = ["" if each.bonus is None else str(each.bonus)] if with_bonus else []
+        rows.add_row(
+            each.problem,
+            each.agent,
+            *bonus,
+            cap(each.budget_bytes),
+            _reward(each),
+            "" if share is None else f"{100 * share:.1f} %",
+            "" if each.bytes_peak is None else format_bytes(each.bytes_peak),
+        )
+    return rows
+
+
+def _reward(each: Combination) -> str:
+    return "does not fit" if each.refused else str(each.reward)
+
+
+class Grid:
+    """Agents × budgets of one problem; a learner is best in a column by its mean."""
+
+    def __init__(self, spec: SweepSpec, problem: str, found: list[Combination]) -> None:
+        mine = [each for each in found if each.problem == problem]
+        self.problem, self.seeds = problem, max(each.seeds for each in mine)
+        self.budgets = list(dict.fromkeys(each.budget_bytes for each in mine))
+        self.rows: dict[str, dict[int | None, Combination]] = {}
+        for each in mine:
+            bonus = "" if each.bonus is None or _tuned(spec, each.agent) else f", c = {each.bonus}"
+            self.rows.setdefault(each.agent + bonus, {})[each.budget_bytes] = each
+        knowing = {cell.agent_label for cell in spec.cells if cell.agent in KNOWING}
+        self.best = {budget: self._best(budget, knowing) for budget in self.budgets}
+        optimum = next((each.estimates["optimal"] for each in mine if each.estimates["optimal"]), None)
+        self.title = problem if optimum is None else f"{problem}, V* = {optimum.mean:.3f}"
+
+    def _best(self, budget: int | None, knowing: set[str]) -> Combination | None:
+        rivals = [row[budget] for row in self.rows.values() if budget in row]
+        rivals = [each for each in rivals if each.reward is not None and each.agent not in knowing]
+        return max(rivals, key=lambda each: each.reward.mean if each.reward else 0.0, default=None)
+
+    def cells(self, row: dict[int | None, Combination]) -> Iterable[tuple[str, bool]]:
+        """Text of each budget, and whether it is the column's best."""
+        for budget in self.budgets:
+            each = row.get(budget)
+            yield ("", False) if each is None else (_short(each), each is self.best[budget])
+
+
+def _short(each: Combination) -> str:
+    if each.reward is None:
+        return "–"
+    half = "" if each.reward.ci95 is None else f" ± {each.reward.ci95:.3f}"
+    return f"{each.reward.mean:.3f}{half}"
+
+
+def _tuned(spec: SweepSpec, label: str) -> bool:
+    return any(cell.tune for cell in spec.cells if cell.agent_label == label)
+
+
+def grids(spec: SweepSpec, found: list[Combination]) -> list[Grid]:
+    return [Grid(spec, problem, found) for problem in dict.fromkeys(each.problem for each in found)]
+
+
+def grid_table(grid: Grid) -> Table:
+    rows = _table(grid.title)
+    rows.add_column("agent")
+    for budget in grid.budgets:
+        rows.add_column(cap(budget), justify="right")
+    for label, row in grid.rows.items():
+        rows.add_row(label, *(f"[bold]{text}[/]" if best else text for text, best in grid.cells(row)))
+    return rows
+
+
+def markdown(spec: SweepSpec, found: list[Combination], command: str) -> str:
+    """The same grids for a document, with the command that makes them."""
+    lines = [f"`{command}`", "", _note(spec), ""]
+    for grid in grids(spec, found):
+        lines += [f"**{grid.title}**", "", f"| agent | {' | '.join(map(cap, grid.budgets))} |"]
+        lines.append("|---|" + "---|" * len(grid.budgets))
+        for label, row in grid.rows.items():
+            texts = (f"**{text}**" if best else text for text, best in grid.cells(row))
+            lines.append(f"| {label} | {' | '.join(texts)} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _note(spec: SweepSpec) -> str:
+    cell = spec.cells[0]
+    note = f"Reward per episode, {cell.episodes} episodes, seeds {spec.seeds[0]} to {spec.seeds[-1]}"
+    note += ", 95 % intervals over the seeds; – does not fit."
+    if any(each.tune for each in spec.cells):
+        tuned = spec.tune_seeds
+        note += f" Tuned options are chosen per problem and budget on seeds {tuned[0]} to {tuned[-1]}."
+    return note
+
+
+def _table(title: str) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    return Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
