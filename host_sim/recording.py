@@ -91,7 +91,7 @@ class Recording:
     @classmethod
     def load(cls, path: Path) -> Recording:
         try:
-            with np.load(path, allow_pickle=False) as found:
+            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as found:
                 arrays = {name: found[name] for name in found.files}
             meta = json.loads(arrays["meta"].tobytes())
             if meta.get("format") != FORMAT:
