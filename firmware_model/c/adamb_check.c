@@ -60,6 +60,7 @@ static void walk_tree(adamb_walk *k, uint32_t root)
             if (chunk == 0) {
                 walk_counts(k, word, level);
                 below = is_value(w[at(word)]) ? 0 : w[at(word)];
+                k->bad |= w[at(word)] == 0; /* neither a leaf's value nor a link */
                 k->splits += below != 0;
                 if (k->bad || (below != 0 && (depth >= most || !meet(k, below)))) {
                     k->bad = 1;
