@@ -104,7 +104,7 @@ RECIPES = [
     ),
     Recipe(
         "detect-1-1-h1",
-        "rewards collapse half way: an alarm and a restart",
+        "rewards collapse twice: an alarm as soon as one may be, and one as soon as the drop says so",
         {"horizon": 1, "detect": 1, "auto_bonus": 1},
         30,
         170,
@@ -234,7 +234,7 @@ class World:
         reward = 65535 - abs(action[0] - self.state[0])
         if self.kind == "steps":
             reward = reward if h % 2 else 65535 - reward
-        if self.kind == "change" and episode * 2 > self.episodes:
+        if self.kind == "change" and (50 <= episode < 66 or episode >= 145):
             reward //= 8
         if self.kind not in ("steps", "still") and self.below(5) == 0:
             reward = self.below(65536)

@@ -76,7 +76,7 @@ def test_recorded_streams_meet_what_they_are_for() -> None:
         assert any(end[word] for end in ends.values()), f"no stream counts {word}"
     assert ends["default-1-1-h5"]["share"] == spec.SHARE_OFF
     assert ends["long-default-1-1-h5"]["share"] == spec.SHARE_ON
-    assert ends["detect-1-1-h1"]["restarts"] == 1
+    assert ends["detect-1-1-h1"]["restarts"] == 2
     assert ends["saturate-2-1-h3"]["saturations"] and ends["saturate-3-2-h2-paper"]["saturations"]
     for name in FILES:
         if "reclaim" in name:
