@@ -156,6 +156,40 @@ def build_image(
     return image
 
 
+def build_library(
+    sources: Sequence[Path], *, includes: Sequence[Path], forced: Sequence[Path] = (), flags: Sequence[str] = ()
+) -> Path:
+    """A shared library for this computer, by the same compiler and kept the same way.
+
+    `forced` headers are included first in every source: measuring builds hook into the core with them.
+    """
+    options = ["-shared", "-fPIC", "-O2", "-std=c99", *WARNINGS, *flags]
+    headers = sorted({header for folder in includes for header in folder.glob("*.h")} | {*forced})
+    key = _digest(sources, headers, [compiler_version(), sys.platform, *options])
+    library = build_folder("images") / f"host-{key}.so"
+    if not library.exists():
+        with tempfile.TemporaryDirectory(dir=library.parent) as scratch:
+            made = Path(scratch) / library.name
+            command = [sys.executable, "-m", "ziglang", "cc", *options, *(f"-I{folder}" for folder in includes)]
+            for header in forced:
+                command += ["-include", str(header)]
+            done = subprocess.run(
+                [*command, *map(str, sources), "-o", str(made)],
+                capture_output=True, text=True, cwd=scratch, env=_environment(),
+            )  # fmt: skip
+            if done.returncode != 0:
+                raise DeviceToolFailed("compilation for this computer", done.stderr)
+            made.replace(library)
+    return library
+
+
+def _environment() -> dict[str, str]:
+    environment = dict(os.environ)
+    environment.setdefault("ZIG_GLOBAL_CACHE_DIR", str(build_folder("zig")))
+    environment.setdefault("ZIG_LOCAL_CACHE_DIR", str(build_folder("zig")))
+    return environment
+
+
 def _run_compiler(
     paths: Sequence[Path], options: list[str], flags: list[str], script: str, image: Path
 ) -> None:
@@ -166,10 +200,7 @@ def _run_compiler(
         made = Path(scratch) / "image.elf"
         command = [sys.executable, "-m", "ziglang", "build-exe", *options, "--script", str(linker)]
         command += [f"-femit-bin={made}", "-cflags", *flags, "--", *map(str, paths)]
-        environment = dict(os.environ)
-        environment.setdefault("ZIG_GLOBAL_CACHE_DIR", str(build_folder("zig")))
-        environment.setdefault("ZIG_LOCAL_CACHE_DIR", str(build_folder("zig")))
-        done = subprocess.run(command, capture_output=True, text=True, cwd=scratch, env=environment)
+        done = subprocess.run(command, capture_output=True, text=True, cwd=scratch, env=_environment())
         if done.returncode != 0:
             raise DeviceToolFailed("cross compilation", done.stderr)
         made.replace(image)

@@ -36,10 +36,14 @@ def sources() -> list[Path]:
     return sorted(c_folder().glob("*.c"))
 
 
+def declared(header: Path) -> str:
+    """The part of a header that Python may use."""
+    return "".join(_DECLARED.findall(header.read_text()))
+
+
 def public_functions() -> list[str]:
     """What the public header declares."""
-    text = "".join(_DECLARED.findall((c_folder() / "adamb.h").read_text()))
-    return re.findall(r"\b(adamb_\w+)\s*\([^()]*\)\s*;", text)
+    return re.findall(r"\b(adamb_\w+)\s*\([^()]*\)\s*;", declared(c_folder() / "adamb.h"))
 
 
 HOT_PATH = ("adamb_act", "adamb_observe", "adamb_end_episode")

@@ -1,0 +1,163 @@
+"""The dearest lessons of a long life: found on this computer by counting work, priced on the emulated board.
+
+An emulator is too slow for a million steps. The core's own work counter (one unit per node, ball or count that
+it looks at) is not: it picks the lessons to keep, with the block as it was before each, and only those are
+replayed. A fair draw from all lessons is kept beside them, for the mean.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from adamb.budgets.errors import InputError
+from adamb.firmware_model import binding
+from adamb.host_sim.core_agent import CoreAgent
+from adamb.host_sim.registry import make_problem
+from adamb.host_sim.runner import Estimate, simulate
+from adamb.tools.device import core
+from adamb.tools.device.compile import build_library
+from adamb.tools.device.measure import memory_for
+from adamb.tools.device.qemu import C_FOLDER
+from adamb.tools.device.settings import Settings
+from adamb.tools.device.stream import Diverged, to_words
+
+NEXT_WORDS = 3
+
+
+@cache
+def _counting() -> tuple[Any, Any]:
+    """The core with its work counter, and the keeper of lessons."""
+    from cffi import FFI
+
+    ffi = FFI()
+    ffi.cdef(core.declared(C_FOLDER / "lessons.h"))
+    library = build_library(
+        [*core.sources(), C_FOLDER / "lessons.c"],
+        includes=[core.c_folder(), C_FOLDER],
+        forced=[C_FOLDER / "work.h"],
+        flags=["-DADAMB_HAS_DIVIDE"],
+    )
+    return ffi, ffi.dlopen(str(library))
+
+
+class Lessons:
+    """Room for a number of lessons: keys, steps, rewards, next states, and the blocks before them."""
+
+    def __init__(self, room: int, words: int) -> None:
+        ffi, _ = _counting()
+        self.keys = np.zeros(room, np.uint32)
+        self.steps, self.rewards = np.zeros(room, np.uint16), np.zeros(room, np.uint16)
+        self.next = np.zeros((room, NEXT_WORDS), np.uint16)
+        self.blocks = np.zeros((room, words), np.uint16)
+        self.pointer = ffi.new("adamb_lessons *", {"room": room})
+        for name in ("keys", "steps", "rewards", "next", "blocks"):
+            kind = "uint32_t[]" if name == "keys" else "uint16_t[]"
+            setattr(self.pointer, name, ffi.from_buffer(kind, getattr(self, name)))
+
+    def __len__(self) -> int:
+        return int(self.pointer.kept)
+
+
+class WatchedAgent(CoreAgent):
+    """The shipped controller, with an eye on what each lesson costs."""
+
+    def __init__(self, *, keep: int, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.heaviest, self.sample = Lessons(keep, self.words), Lessons(keep, self.words)
+        self.lessons_n = 0
+        self.work = np.zeros(self.n, np.uint32)
+
+    def observe(self, h: int, rewards: np.ndarray, next_states: np.ndarray) -> None:
+        ffi, lib = _counting()
+        points = np.ascontiguousarray(to_words(np.asarray(next_states)))
+        scaled = to_words(np.asarray(rewards) + 0.5 / 65536)
+        code = lib.adamb_lessons_observe(
+            self.heaviest.pointer, self.sample.pointer, self.lessons_n, ffi.from_buffer("uint16_t[]", self.blocks),
+            self.words, self.n, h, self.d_s, ffi.from_buffer("uint16_t[]", scaled),
+            ffi.from_buffer("uint16_t[]", points), ffi.from_buffer("uint32_t[]", self.work),
+        )  # fmt: skip
+        if code:
+            raise core.CoreError(f"adamb_observe returned {code}")
+        self.lessons_n += self.n
+
+
+def replay(lessons: Lessons, settings: Settings, target: str = "cortex-m0", optimise: str = "size") -> np.ndarray:
+    """Instructions of each lesson on the emulated board, which must leave the block that this computer leaves."""
+    words = lessons.blocks.shape[1]
+    board = core.EmulatedCore(
+        settings.config(), words, target=target, memory=memory_for(2 * words, 1024), optimise=optimise
+    )
+    found = np.zeros(len(lessons), np.int64)
+    for i in range(len(lessons)):
+        block = lessons.blocks[i].copy()
+        h, reward = int(lessons.steps[i]), int(lessons.rewards[i])
+        board.load(block.tobytes())
+        board.observe(h, reward, lessons.next[i, : settings.d_s].tolist())
+        found[i] = board.last.instructions
+        binding.lib.adamb_observe(
+            binding.ffi.from_buffer("uint16_t[]", block), h, reward,
+            binding.ffi.from_buffer("uint16_t[]", lessons.next[i]),
+        )  # fmt: skip
+        if board.block() != block.tobytes():
+            raise Diverged(f"lesson {i} of step {h} left another block on {target} than on this computer")
+    return found
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The dearest observe among `steps`, and the mean estimated from a fair draw."""
+
+    steps: int
+    replayed: int
+    observe_max: int
+    observe_mean: Estimate
+    lightest_kept: int
+    """Instructions of the cheapest lesson among the heaviest: how far the tail reaches."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "steps": self.steps,
+            "replayed": self.replayed,
+            "observe_max": self.observe_max,
+            "observe_mean": self.observe_mean.to_json(),
+            "lightest_kept": self.lightest_kept,
+        }
+
+
+def hunt(
+    problem: str,
+    *,
+    steps: int,
+    keep: int = 1000,
+    instances: int = 20,
+    first_seed: int = 0,
+    budget_bytes: int = 4096,
+    target: str = "cortex-m0",
+    optimise: str = "size",
+    options: dict[str, Any] | None = None,
+) -> Worst:
+    """Play about `steps` steps with several seeds side by side, and price what was kept on the target."""
+    given = {name: value for name, value in (options or {}).items() if value is not None}
+    seeds = list(range(first_seed, first_seed + instances))
+    horizon = make_problem(problem, [0]).horizon
+    episodes = steps // (instances * horizon)
+    if episodes < 1:
+        raise InputError("steps", steps, f"at least {instances * horizon}: one episode for each seed")
+    made = make_problem(problem, seeds, episodes=episodes)
+    agent = WatchedAgent(
+        d_s=made.d_s, d_a=made.d_a, horizon=horizon, seeds=seeds, episodes=episodes,
+        budget_bytes=budget_bytes, keep=keep, **given,
+    )  # fmt: skip
+    simulate(made, agent, episodes=episodes)
+    settings = Settings(made.d_s, made.d_a, horizon, **given)
+    heavy = replay(agent.heaviest, settings, target, optimise)
+    drawn = replay(agent.sample, settings, target, optimise)
+    half = 1.96 * float(drawn.std(ddof=1)) / len(drawn) ** 0.5
+    return Worst(
+        agent.lessons_n, len(heavy), int(max(heavy.max(), drawn.max())),
+        Estimate(float(drawn.mean()), half), int(heavy.min()),
+    )  # fmt: skip
