@@ -31,6 +31,8 @@ class Cache(Problem):
 
     d_s, d_a, horizon = 2, 1, 5
     trusted = True
+    #: How many files `trace` takes, one a tenant.
+    trace_files = 2
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "lines": Parameter(512, "int", "cache lines C", 2, 1_000_000),
         "requests": Parameter(4000, "int", "requests an epoch N", 1, 10_000_000),

@@ -47,6 +47,8 @@ class Dram(Problem):
     trusted = True
     #: What the controller sees next depends on the requests alone, so looking ahead cannot pay.
     action_moves_state = False
+    #: How many files `trace` takes.
+    trace_files = 1
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "size": Parameter("1x1", "str", "state x action coordinates", words=SIZES),
         "device": Parameter("DDR4-2400", "str", "DDR4-2400, DDR3-1600, or a DRAMsim3 .ini file"),

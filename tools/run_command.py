@@ -12,6 +12,7 @@ import typer
 
 from adamb.budgets.errors import AdambError, InputError
 from adamb.budgets.sizes import format_bytes, parse_size
+from adamb.tools import trace_option
 
 if TYPE_CHECKING:
     from adamb.host_sim.agents import Agent
@@ -132,6 +133,7 @@ def run(
     parameter: Annotated[
         list[str] | None, _option("--set", help="a parameter of the problem, k=v", panel=TASK)
     ] = None,
+    trace: Annotated[list[str] | None, _option("--trace", help=trace_option.HELP, panel=TASK)] = None,
     json: Annotated[
         str | None, _option("--json", help="write the result as JSON to a file, - is stdout", panel=OUTPUT)
     ] = None,
@@ -162,7 +164,7 @@ def run(
         instance=instance,
         drift=drift,
         continuing=continuing,
-        parameters=pairs("set", parameter),
+        parameters=trace_option.with_traces(problem, pairs("set", parameter), trace),
         budget_bytes=budget_from(budget, board),
         options={name: value for name, value in given.items() if value is not None},
         json=json,

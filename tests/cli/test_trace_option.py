@@ -1,0 +1,73 @@
+"""`--trace` replays files by their names, and a wrong number of them is one line."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from adamb.tools.cli import main
+
+
+def adamb(capsys, *arguments):
+    code = main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Two traces of 6000 requests with different locality."""
+    paths = []
+    for seed, objects in ((1, 300), (2, 3000)):
+        lines = np.random.default_rng(seed).integers(0, objects, 6000)
+        path = tmp_path / f"{objects}.trace"
+        path.write_text("".join(f"0x{n * 4096:x} {'RW'[n % 2]}\n" for n in lines))
+        paths.append(path)
+    return paths
+
+
+QUICK = ["--episodes", 3, "--seeds", 2, "--agent", "centre", "--quiet", "--json", "-"]
+CACHE = [*QUICK[:5], "half", "--quiet", "--json", "-", "--set", "requests=500"]
+
+
+def test_a_trace_means_the_parameter_and_changes_the_result(capsys, files):
+    code, named, error = adamb(capsys, "run", "dram-1x1", "--trace", files[0], *QUICK)
+    assert code == 0, error
+    returns = [json.loads(named)["reward_per_episode"]]
+    for source in (["--set", f"trace={files[0]}"], ["--trace", files[1]], []):
+        code, out, error = adamb(capsys, "run", "dram-1x1", *source, *QUICK)
+        assert code == 0, error
+        returns.append(json.loads(out)["reward_per_episode"])
+    assert returns[0] == returns[1] and returns[2] != returns[0] != returns[3]
+
+
+def test_two_traces_are_two_tenants_in_the_order_given(capsys, files):
+    returns = []
+    for order in (files, files[::-1]):
+        both = ["--trace", order[0], "--trace", order[1]]
+        code, out, error = adamb(capsys, "run", "cache-2x1", *both, *CACHE)
+        assert code == 0, error
+        returns.append(json.loads(out)["reward_per_episode"]["mean"])
+    assert returns[0] != returns[1]
+
+
+@pytest.mark.parametrize(
+    "problem, traces, more, named",
+    [
+        ("dram-1x1", 2, [], "one file"),
+        ("cache-2x1", 1, [], "2 files"),
+        ("oil-laplace", 1, [], "replays no trace"),
+        ("dram-1x1", 1, ["--set", "trace=other"], "already"),
+    ],
+)
+def test_a_wrong_number_of_traces_is_one_line(capsys, files, problem, traces, more, named):
+    given = [part for path in files[:traces] for part in ("--trace", path)]
+    code, _, error = adamb(capsys, "run", problem, *given, *more, *QUICK)
+    assert code == 2 and error.count("\n") == 1 and named in error
+
+
+def test_a_missing_trace_is_named(capsys, tmp_path):
+    code, _, error = adamb(capsys, "run", "dram-1x1", "--trace", tmp_path / "none.trace", *QUICK)
+    assert code == 2 and error.count("\n") == 1 and "none.trace" in error
