@@ -1,0 +1,225 @@
+"""`adamb compare PROBLEM`: the controller under several caps beside every baseline and the rivals, one table."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from adamb.budgets.errors import InputError
+from adamb.budgets.sizes import format_bytes, parse_size
+from adamb.tools import trace_option
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from adamb.host_sim.problem import Problem
+    from adamb.tools.comparing import Row
+
+BUDGETS = "1KiB,2KiB,4KiB,8KiB,24KiB,32KiB"
+EXAMPLE = "Example: adamb compare dram-lite --seeds 20; adamb compare cache-lite --drift half --json -"
+
+
+@dataclass(frozen=True)
+class Task:
+    """The problem everybody plays."""
+
+    problem: str
+    seeds: tuple[int, ...]
+    episodes: int
+    instance: str
+    drift: str
+    continuing: bool
+    parameters: dict[str, str]
+
+    def make(self) -> Problem:
+        from adamb.host_sim.registry import make_problem
+
+        return make_problem(
+            self.problem,
+            self.seeds,
+            instance=self.instance,
+            drift=self.drift,
+            continuing=self.continuing,
+            episodes=self.episodes,
+            params=self.parameters,
+        )
+
+
+def register(app: typer.Typer) -> None:
+    app.command(name="compare", epilog=EXAMPLE)(compare)
+
+
+def compare(
+    problem: Annotated[str, typer.Argument(metavar="PROBLEM", help="dram-lite, cache-2x1, oil-laplace, …")],
+    budgets: Annotated[str, typer.Option("--budgets", help="caps of adamb, separated by commas")] = BUDGETS,
+    cap: Annotated[
+        str, typer.Option("--cap", help="cap of the rivals, and of the adamb row others are compared with")
+    ] = "4KiB",
+    only: Annotated[
+        str | None, typer.Option("--only", help="these baselines and rivals instead of all, with commas")
+    ] = None,
+    episodes: Annotated[int, typer.Option("--episodes", help="episodes K")] = 2000,
+    seeds: Annotated[int, typer.Option("--seeds", help="how many seeds run together")] = 10,
+    seed_base: Annotated[int, typer.Option("--seed-base", help="the first seed")] = 0,
+    instance: Annotated[str, typer.Option("--instance", help="random or paper")] = "random",
+    drift: Annotated[
+        str, typer.Option("--drift", help="none, half (also measures recovery) or walk")
+    ] = "none",
+    continuing: Annotated[
+        bool, typer.Option("--continuing", help="an episode starts where the last ended")
+    ] = False,
+    parameter: Annotated[
+        list[str] | None, typer.Option("--set", help="a parameter of the problem, k=v")
+    ] = None,
+    trace: Annotated[list[str] | None, typer.Option("--trace", help=trace_option.HELP)] = None,
+    json: Annotated[str | None, typer.Option("--json", help="write JSON to a file, - is stdout")] = None,
+    force: Annotated[bool, typer.Option("--force", help="replace a file that is there already")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="no progress display")] = False,
+) -> None:
+    """Compare the controller with the rules of the field at equal luck: level, share of V*, bytes."""
+    from adamb.tools import comparing, outputs
+    from adamb.tools.run_command import bounded, pairs, seed_range
+
+    sizes, most = parse_budgets(budgets), parse_size(cap, "cap")
+    task = Task(
+        problem,
+        seed_range(seeds, seed_base),
+        bounded("episodes", episodes, 1, 1_000_000),
+        instance,
+        drift,
+        continuing,
+        trace_option.with_traces(problem, pairs("set", parameter), trace),
+    )
+    comparing.check_episodes(task.episodes, drift)
+    outputs.refuse_to_overwrite([] if json in (None, "-") else [Path(str(json))], force=force)
+    line_up = comparing.contenders(task.make(), sizes, most)
+    if only is not None:
+        line_up = comparing.chosen(line_up, [name.strip() for name in only.split(",") if name.strip()])
+    rows = _watched(task, line_up, most, quiet=quiet)
+    _show(task, rows, most, json)
+
+
+def parse_budgets(text: str) -> list[int]:
+    """Caps in bytes from `1KiB,4KiB`; at least one."""
+    sizes = [parse_size(part, "budgets") for part in text.split(",") if part.strip()]
+    if not sizes:
+        raise InputError("budgets", text, "write sizes separated by commas, such as 1KiB,4KiB")
+    return sizes
+
+
+def _watched(task: Task, line_up: Sequence[Any], cap: int, *, quiet: bool) -> list[Row]:
+    from rich.console import Console
+
+    from adamb.tools.comparing import compare as play
+
+    done: list[str] = []
+    with nullcontext() if quiet else Console(stderr=True).status("preparing") as status:
+
+        def announce(label: str) -> None:
+            done.append(label)
+            if status is not None:
+                status.update(f"{len(done)} of {len(line_up)}: {label}")
+
+        return play(task.make, line_up, cap, announce)
+
+
+def _show(task: Task, rows: list[Row], cap: int, json: str | None) -> None:
+    from rich.console import Console
+
+    from adamb.tools import outputs
+
+    content = outputs.json_bytes(
+        {
+            "problem": task.problem,
+            "instance": task.instance,
+            "drift": task.drift,
+            "episodes": task.episodes,
+            "seeds": list(task.seeds),
+            "parameters": task.parameters,
+            "cap_bytes": cap,
+            "rows": [row.to_json() for row in rows],
+        }
+    )
+    Console(stderr=json == "-").print(table(task, rows, cap))
+    if json == "-":
+        sys.stdout.write(content.decode())
+    elif json is not None:
+        outputs.write_atomic(Path(json), content)
+
+
+def table(task: Task, rows: list[Row], cap: int) -> Table:
+    """One row a contender: the controller by cap, its rivals, the baselines from best to worst, the optimum."""
+    from rich import box
+    from rich.table import Table
+
+    from adamb.tools.comparing import LAST, WINDOW
+
+    half = task.drift == "half"
+    drift = "" if task.drift == "none" else f", drift {task.drift}"
+    known = any(row.share is not None for row in rows)
+    view = Table(
+        title=f"{task.problem}: {task.episodes} episodes{drift}, last {min(LAST, task.episodes)}",
+        title_justify="left", title_style="bold", caption=footer(task, rows, cap), caption_justify="left",
+        box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), collapse_padding=True,
+    )  # fmt: skip
+    headings = ["agent", "return", "of V*", f"− adamb {format_bytes(cap)}", "bytes"]
+    headings += ["before", f"next {WINDOW}", "back", "lead back"] if half else []
+    for heading in headings:
+        if heading != "of V*" or known:
+            view.add_column(heading, justify="left" if heading == "agent" else "right", no_wrap=True)
+    for kind in ("controller", "rival", "baseline", "optimum"):
+        part = [row for row in rows if row.contender.kind == kind]
+        if kind == "baseline":
+            part.sort(key=lambda row: -_mean(row))
+        for row in part:
+            view.add_row(*_cells(row, known=known, half=half), end_section=row is part[-1])
+    return view
+
+
+def _mean(row: Row) -> float:
+    return row.level.mean if row.level is not None else 0.0
+
+
+def _cells(row: Row, *, known: bool, half: bool) -> list[str]:
+    from adamb.tools.summary import percent
+
+    label = row.contender.label.removeprefix("baseline:")
+    if row.why_not is not None:
+        return [label, row.why_not]
+    cells = [label, str(row.level)]
+    if known:
+        cells.append("" if row.share is None else percent(row.share))
+    cells += ["" if row.difference is None else str(row.difference), str(row.bytes_peak or "—")]
+    if half:
+        cells += [str(value) if value is not None else "—" for value in (row.before, row.after)]
+        cells += [str(value) if value is not None else "—" for value in (row.recovery, row.lead_recovery)]
+    return cells
+
+
+def footer(task: Task, rows: list[Row], cap: int) -> str:
+    """What one must know to read and to repeat the table."""
+    from adamb.tools.comparing import LAST, RECOVERED, WINDOW
+    from adamb.tools.summary import seeds_text
+
+    lines = [
+        f"seeds {seeds_text(task.seeds)}; mean return of an episode ± 95 % over {len(task.seeds)} seeds; "
+        f"− adamb: paired difference to adamb under {format_bytes(cap)}",
+        "adamb and rivals run with their default options, tuned to no problem; rivals are charged the 16-bit "
+        "numbers a device would keep; bytes: worst seed; — keeps nothing it has learned",
+        "static: the best fixed action of each seed, found beforehand on the first episodes of the same luck",
+    ]
+    if any(row.share is not None for row in rows):
+        lines.append("of V*: return / exact optimum of the same start states")
+    if task.drift == "half":
+        lines.append(
+            f"the change comes at episode {task.episodes // 2}; before: the {LAST} episodes up to it; back: "
+            f"episodes after it until the mean of {WINDOW} is {RECOVERED:.0%} of before; lead back: the same "
+            "for the lead over random play; in brackets the 95 % range over seeds"
+        )
+    return "\n".join(lines)
