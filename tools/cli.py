@@ -14,6 +14,7 @@ from adamb.budgets.errors import AdambError
 COMMANDS = (
     "run_command",
     "compare_command",
+    "planning_command",
     "sweep_command",
     "boards_command",
     "plan_command",

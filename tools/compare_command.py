@@ -1,4 +1,4 @@
-"""`adamb compare PROBLEM`: the controller under several caps beside every baseline and the rivals, one table."""
+"""`adamb compare PROBLEM`: the controller under several caps beside all baselines and rivals, one table."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def _show(task: Task, rows: list[Row], cap: int, json: str | None) -> None:
 
 
 def table(task: Task, rows: list[Row], cap: int) -> Table:
-    """One row a contender: the controller by cap, its rivals, the baselines from best to worst, the optimum."""
+    """The controller by cap, its rivals, the baselines from best to worst, the optimum."""
     from rich import box
     from rich.table import Table
 

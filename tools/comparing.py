@@ -45,7 +45,7 @@ class Contender:
 
 @dataclass(frozen=True)
 class Recovery:
-    """Episodes after the change until the mean over seeds is back; None is never, low and high a 95 % range."""
+    """Episodes from the change until the mean over seeds is back, and their 95 % range; None is never."""
 
     episodes: int | None
     low: int | None
@@ -113,7 +113,7 @@ def contenders(problem: Problem, budgets: Sequence[int], cap: int) -> list[Conte
 
 
 def chosen(line_up: list[Contender], only: Sequence[str]) -> list[Contender]:
-    """The contenders with these names, and always the controller and random play, which the rest refers to."""
+    """The contenders with these names, and always the two the rest refers to: the controller and random."""
     known = {_short(contender.agent) for contender in line_up}
     for name in only:
         if name not in known:
@@ -212,4 +212,4 @@ def _first_back(smooth: np.ndarray, before: np.ndarray) -> float:
 def check_episodes(episodes: int, drift: str) -> None:
     """A change needs a level before it and a window after it."""
     if drift == "half" and episodes < 2 * WINDOW:
-        raise InputError("episodes", episodes, f"--drift half needs at least {2 * WINDOW} to measure recovery")
+        raise InputError("episodes", episodes, f"at least {2 * WINDOW} are needed to measure recovery")
