@@ -74,8 +74,8 @@ typedef struct {
 } adamb_statistics;
 
 /* Fill in config->thresholds with ceil(phi * 2^(gamma * level)), phi = phi_num / phi_den; more than 8190 becomes
- * "never". phi_num or phi_den 0 gives thresholds that init refuses. Before: gamma 1..14. Work: 15 divisions. Touches
- * config only. */
+ * "never", and so does gamma * level of 14 or more, which is the same for phi of a half or more. phi_num or phi_den 0
+ * gives thresholds that init refuses. Before: gamma 1..14. Work: 15 divisions. Touches config only. */
 void adamb_thresholds(adamb_config *config, uint8_t gamma, uint16_t phi_num, uint16_t phi_den);
 
 /* The smallest block that adamb_init accepts, in words. Errors: BAD_ARGUMENT, BAD_CONFIG. Work: constant. */

@@ -156,7 +156,7 @@ void adamb_core_restart(uint16_t *w)
 static uint16_t random_action(uint16_t *w, uint16_t centre, uint8_t d_a)
 {
     uint16_t low = (uint16_t)(centre & -centre);
-    uint16_t mask = (uint16_t)((low << d_a) - 1u);
+    uint16_t mask = (uint16_t)(((uint32_t)low << d_a) - 1u);
     uint16_t code = (uint16_t)((centre & ~mask) | (adamb_number_random(w) & mask));
     return (uint16_t)(code | (d_a == 3 ? 2u : 1u)); /* never 0: that means no action */
 }
