@@ -1,0 +1,61 @@
+"""The core under the address and undefined-behaviour sanitizers: random lives, damage, a pool that refuses.
+
+Every failure names the case; `driver lives CASE 1 STEPS` (or damage, refuse) replays it.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+
+def test_random_lives_stay_inside_the_block_and_account_for_every_unit(driver):
+    out = driver("lives", 1, 400, 600)
+    assert "400 lives, 240000 steps" in out
+
+
+@pytest.mark.slow
+def test_many_and_long_random_lives_stay_inside_the_block_and_account_for_every_unit(driver, build_driver):
+    driver("lives", 10_000, 2500, 1500)
+    driver("lives", 20_000, 60, 40_000)
+    build_driver("-DADAMB_HAS_DIVIDE")("lives", 30_000, 1000, 1500)
+
+
+def test_the_drivers_own_inspection_finds_a_leak(build_driver):
+    """Counts that are not returned to the pool must be noticed, or the tests above say nothing."""
+    broken = build_driver(renamed={"adamb_counts.c": "-Dadamb_pool_free=forgotten_free"})
+    done = broken.run("lives", 1, 400, 600)
+    assert done.returncode == 1
+    assert "FAILED check" in done.stdout
+
+
+def test_the_check_ends_on_damaged_blocks_and_what_it_accepts_stays_inside_the_block(driver):
+    out = driver("damage", 1, 120, 500)
+    found, harmless = map(int, re.findall(r"\d+", out)[:2])
+    assert found > 1000 and harmless > 1000, "both kinds must occur for the test to mean something"
+
+
+@pytest.mark.slow
+def test_the_check_ends_on_many_damaged_blocks(driver):
+    driver("damage", 40_000, 2000, 700)
+
+
+@pytest.mark.parametrize("case", range(1, 13))
+def test_a_pool_that_refuses_any_one_request_leaves_a_consistent_state(driver, case):
+    refused = int(re.search(r"every one of (\d+) requests", driver("refuse", case, 200))[1])
+    assert refused > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", range(100, 140))
+def test_a_pool_that_refuses_any_one_request_leaves_a_consistent_state_in_longer_runs(driver, case):
+    driver("refuse", case, 600)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_controller_of_1_kib_runs_a_million_steps(driver, seed):
+    out = driver("long", seed, 1024, 1_000_000)
+    assert "200000 episodes" in out
+    assert int(re.search(r"(\d+) reclaims", out)[1]) > 100

@@ -1,0 +1,105 @@
+"""Numbers are typed once: the generated files are those of spec.toml, and a mismatched pair is refused."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import subprocess
+import sys
+import tomllib
+
+import pytest
+
+from adamb.firmware_model import _spec, binding
+from adamb.tools import generate_spec
+
+SPEC = generate_spec.FIRMWARE / "spec.toml"
+
+
+@pytest.mark.parametrize("path", list(generate_spec.generate()), ids=lambda path: path.name)
+def test_generated_files_are_up_to_date(path):
+    assert path.read_text() == generate_spec.generate()[path], "run `make spec`"
+
+
+def test_the_check_option_tells_a_stale_file(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["generate_spec", "--check"])
+    generate_spec.main()
+    original = generate_spec.generate
+    monkeypatch.setattr(generate_spec, "generate", lambda: {p: t + "x" for p, t in original().items()})
+    with pytest.raises(SystemExit, match="stale"):
+        generate_spec.main()
+
+
+def test_the_hash_follows_the_numbers_and_not_the_comments():
+    spec = tomllib.loads(SPEC.read_text())
+    values = generate_spec.names(spec)
+    assert generate_spec.spec_hash(values) == _spec.SPEC_HASH
+    stripped = re.sub(r"#[^\n]*", "", SPEC.read_text())
+    assert generate_spec.spec_hash(generate_spec.names(tomllib.loads(stripped))) == _spec.SPEC_HASH
+    for name in values:
+        assert generate_spec.spec_hash({**values, name: values[name] + 1}) != _spec.SPEC_HASH, name
+
+
+def test_both_generated_files_carry_the_same_values():
+    text = (generate_spec.FIRMWARE / "c" / "adamb_spec.h").read_text()
+    defined = {name: int(value) for name, value in re.findall(r"#define ADAMB_(\w+) \((-?\d+)\)", text)}
+    assert {name: getattr(_spec, name) for name in defined} == defined
+    assert defined["SPEC_HASH"] == _spec.SPEC_HASH
+    for name in ("RECIPROCAL", "INVERSE_ROOT"):
+        body = re.search(rf"#define ADAMB_{name} {{(.*?)}}", text, re.DOTALL)[1]
+        entries = [int(entry) for entry in re.findall(r"\d+", body)]
+        packed = getattr(_spec, name)
+        assert entries == [packed[i] | packed[i + 1] << 8 for i in range(0, len(packed), 2)]
+
+
+def test_no_c_file_types_a_number_of_the_specification_again():
+    """A limit written twice can be changed once; the words of the layout appear in the core by name only."""
+    for path in sorted((generate_spec.FIRMWARE / "c").glob("*.c")):
+        text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
+        for number in (_spec.MAGIC, _spec.N_MAX, _spec.THRESHOLD_MAX, _spec.UNITS_MAX, _spec.SURPLUS_ZERO):
+            assert not re.search(rf"\b{number}u?\b", text), f"{path.name}: {number}"
+
+
+def test_the_error_codes_of_the_public_header_are_those_of_the_specification():
+    header = (generate_spec.FIRMWARE / "c" / "adamb.h").read_text()
+    public = dict(re.findall(r"ADAMB_(BAD_\w+|NO_MEMORY) = (-\d+)", header))
+    expected = {
+        "BAD_ARGUMENT": _spec.ERR_ARGUMENT,
+        "BAD_CONFIG": _spec.ERR_CONFIG,
+        "NO_MEMORY": _spec.ERR_MEMORY,
+        "BAD_BLOCK": _spec.ERR_BLOCK,
+        "BAD_ORDER": _spec.ERR_ORDER,
+    }
+    assert {name: int(code) for name, code in public.items()} == expected
+
+
+def test_the_binding_refuses_a_core_of_another_specification(monkeypatch):
+    if binding.loaded_as != "extension":
+        pytest.skip("a plain library is built from these very sources")
+    monkeypatch.setattr(_spec, "SPEC_HASH", _spec.SPEC_HASH ^ 1)
+    with pytest.raises(ImportError, match="different specifications"):
+        importlib.reload(binding)
+    monkeypatch.undo()
+    importlib.reload(binding)
+
+
+def test_the_plain_library_runs_like_the_extension(tmp_path):
+    """Where the extension cannot be built, the same sources make the same controller."""
+    program = (
+        "from adamb.firmware_model import binding; from adamb.budgets.controller import *;"
+        "c = make_config(1, 1, 5); b = new_block(600); k = binding.init(c, b); a = [0];"
+        "[(k.act(i % 5, [i * 977 % 65536], a), k.observe(i % 5, a[0], [a[0]])) for i in range(2000)];"
+        "print(binding.loaded_as, hash(tuple(b)))"
+    )
+    printed = {}
+    for plain in ("", "1"):
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            env={"PATH": "/usr/bin:/bin", "ADAMB_CACHE": str(tmp_path), "ADAMB_PLAIN_LIBRARY": plain},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        printed[plain] = done.stdout.rsplit(" ", 1)
+    assert printed["1"][0] == "plain library"
+    assert printed[""][1] == printed["1"][1]
