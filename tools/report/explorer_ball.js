@@ -128,14 +128,14 @@ class BallPanel extends PartitionPainter {
     }
     const ball = this.describeBall(i);
     const digits = Math.max(3, Math.ceil((ball.level * Math.LN2) / Math.LN10) + 1);
-    const row = (name, value, key) => [node("dt", {}, name), node("dd", { "data-key": key }, value)];
+    const row = (name, value, key, exact) => [node("dt", {}, name), node("dd", { "data-key": key, "data-exact": exact }, value)];
     const rows = [...row("level", String(ball.level), "level")];
     ball.box.forEach((low, axis) => {
       rows.push(...row(this.axisName(axis), `${trim(low, digits)} to ${trim(low + ball.side, digits)}`, `axis${axis}`));
     });
     rows.push(...row("visits n", ball.visited ? FORMAT.integer(ball.n) : "never visited", "n"));
-    if (ball.visited) rows.push(...row("mean reward", ball.reward.toFixed(4), "reward"));
-    rows.push(...row("Q", ball.q.toFixed(4), "q"));
+    if (ball.visited) rows.push(...row("mean reward", ball.reward.toFixed(4), "reward", ball.reward));
+    rows.push(...row("Q", ball.q.toFixed(4), "q", ball.q));
     if (ball.best !== null) rows.push(...row("Q* in its middle", ball.best.toFixed(4), "best"));
     if (ball.visited && this.source.frames.length > 1) rows.push(...row("last visited", `${FORMAT.integer(ball.age)} episodes ago`, "age"));
     this.info.replaceChildren(
