@@ -4,9 +4,10 @@ A cell is a piece of work that is done whole or not at all: one combination with
 a hash of everything that decides its result, so a cell that is finished is finished for every sweep that
 contains it. Mistakes name the file, the line, the key and what was expected there.
 
-An agent entry may leave options open: `tune = { bonus = [0.1, 0.3, 1] }` has them chosen for each problem and
-budget on `tune_seeds` seeds from `tune_seed_base`, before the choice is scored on the seeds of the sweep. A
-table `quick` overrides keys when a short version is asked for.
+An agent entry may leave options open: `tune = { bonus = [0.1, 0.3, 1] }` (or `tune = "bonus"` and one
+`bonus_grid` for all) has them chosen for each problem and budget on `tune_seeds` seeds from `tune_seed_base`,
+before the choice is scored on the seeds of the sweep. A table `quick` overrides keys when a short version is
+asked for.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ KEYS: dict[str, tuple[type | tuple[type, ...], str]] = {
     "seeds_per_cell": (int, "how many seeds run together, from 1"),
     "tune_seeds": (int, "how many seeds choose tuned options, from 1 to 10000"),
     "tune_seed_base": (int, "the first of them, from 0; none may be a seed of the sweep"),
+    "bonus_grid": (list, 'what `tune = "bonus"` tries, such as [0.01, 0.1, 1]'),
     "curves": (int, "at how many episodes reward and leaves are kept, from 0 to 2000"),
     "refusals": (str, '"violation" or "shown": what a budget that is too small counts as'),
     "analysis": (str, '"table" or "paper": what is made of the results'),
@@ -310,7 +312,10 @@ class _Reader:
         return [{**fields, "bonus": bonus} for bonus in bonuses]
 
     def _tune(self, index: int, table: object) -> tuple[tuple[str, tuple[Any, ...]], ...]:
-        place, expected = f"agents[{index}].tune", "expected a table of lists such as { bonus = [0.1, 1] }"
+        place = f"agents[{index}].tune"
+        expected = 'expected a table of lists such as { bonus = [0.1, 1] }, or "bonus" to try bonus_grid'
+        if table == "bonus" and "bonus_grid" in self.values:
+            table = {"bonus": self.values["bonus_grid"]}
         if not isinstance(table, dict):
             raise self.wrong(place, table, expected)
         for name, values in table.items():

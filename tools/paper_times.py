@@ -1,0 +1,73 @@
+"""Running times of the paper's algorithms, measured one after another on one core."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from adamb.host_sim.paper_claims import PAPER_SECONDS, Timing
+from adamb.host_sim.runner import estimate, simulate
+from adamb.host_sim.sweep_spec import Cell
+
+LEARNERS = 20
+"""Learners stepped together: enough that the time is the algorithm's and not the interpreter's."""
+REPEATS = 5
+NAMES = {"ambulance-1": "1 ambulance", "ambulance-2": "2 ambulances", "oil": "oil"}
+COLUMNS = ("problem", "algorithm", "microseconds_per_step", "ci95", "fastest", "of_adaql", "paper_seconds",
+           "paper_of_adaql", "episodes", "learners", "repeats")  # fmt: skip
+
+Times = dict[str, dict[str, Timing]]
+
+
+def rows_to_time(cells: Sequence[Cell]) -> dict[str, list[Cell]]:
+    """One problem for each row of the paper's table, with a cell for every algorithm."""
+    found: dict[str, list[Cell]] = {}
+    for row, problem in ((NAMES[key], key) for key in NAMES):
+        mine = [cell for cell in cells if cell.problem.startswith(problem)]
+        labels = {cell.problem_label for cell in mine[:1]}
+        by_agent = {cell.agent_label: cell for cell in mine if cell.problem_label in labels}
+        if by_agent:
+            found[row] = list(by_agent.values())
+    return found
+
+
+def measure(cells: Sequence[Cell], episodes: int) -> Times:
+    """Agent time of one act and one observe of one learner, in µs.
+
+    The algorithms take turns, so that a computer that is busy for a while slows all of them.
+    """
+    times: Times = {}
+    for row, group in rows_to_time(cells).items():
+        singles = [
+            replace(cell, seeds=tuple(range(LEARNERS)), episodes=episodes, curves=0) for cell in group
+        ]
+        rounds = np.array([[_once(single) for single in singles] for _ in range(REPEATS)])
+        times[row] = {
+            cell.agent_label: Timing(estimate(column), float(column.min()))
+            for cell, column in zip(group, rounds.T, strict=True)
+        }
+    return times
+
+
+def _once(cell: Cell) -> float:
+    problem, make = cell.build()
+    return simulate(problem, make(), episodes=cell.episodes, record=1).microseconds_per_step()
+
+
+def table_rows(times: Times, episodes: int) -> list[list[Any]]:
+    """Our time and the paper's, each also as a multiple of AdaQL's."""
+    rows: list[list[Any]] = []
+    for row, measured in times.items():
+        unit = measured["AdaQL"].fastest if "AdaQL" in measured else None
+        for algorithm, value in measured.items():
+            paper = PAPER_SECONDS[row]
+            printed = paper.get(algorithm.removesuffix(" full"))
+            ratio = None if printed is None else printed / paper["AdaQL"]
+            ours = None if unit is None else value.fastest / unit
+            mean = value.mean
+            figures = [mean.mean, mean.ci95, value.fastest, ours, printed, ratio]
+            rows.append([row, algorithm, *figures, episodes, LEARNERS, REPEATS])
+    return rows
