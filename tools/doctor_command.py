@@ -80,9 +80,9 @@ def doctor(
     if missing:
         console.print("to get what is missing:", highlight=False)
         for each in missing:
-            console.print(
-                f"  {each.part.name}: {each.part.remedy}", highlight=False, markup=False, soft_wrap=True
-            )
+            reason = f" ({each.problem})" if each.problem and each.part.required else ""
+            line = f"  {each.part.name}: {each.part.remedy}{reason}"
+            console.print(line, highlight=False, markup=False, soft_wrap=True)
     raise typer.Exit(OK if healthy else VIOLATED)
 
 
