@@ -46,11 +46,13 @@ def port(
     deploy: Annotated[
         str | None, typer.Option("--deploy", help="also copy it to the board at this serial port and test it")
     ] = None,
+    json: Annotated[str | None, typer.Option("--json", help="write JSON to a file, - is stdout")] = None,
     force: Annotated[bool, typer.Option("--force", help="write into a folder that is not empty")] = False,
 ) -> None:
     """Write the controller for a board: MicroPython package with self-test and control loop, or C sources."""
     from adamb.tools.device.port_common import write_folder
     from adamb.tools.device.settings import Settings as Chosen
+    from adamb.tools.report_command import write_json
     from adamb.tools.run_command import bounded
 
     settings = Chosen(
@@ -74,7 +76,9 @@ def port(
 
         files = port_micropython.files(job, str(board))
     write_folder(job.folder, files, force=force)
-    typer.echo(f"{job.folder}: {len(files)} files, a block of {job.block_bytes} bytes; read README.md")
+    line = f"{job.folder}: {len(files)} files, a block of {job.block_bytes} bytes; read README.md"
+    typer.echo(line, err=json == "-")
+    write_json(json, {"folder": str(job.folder), "block_bytes": job.block_bytes, "files": sorted(files)})
     if deploy is not None:
         from adamb.tools.device.deploy import deploy_folder
 

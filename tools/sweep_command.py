@@ -44,6 +44,9 @@ def sweep(
     engine: Annotated[str, typer.Option(help="local or dask")] = "local",
     scheduler: Annotated[str | None, typer.Option(help="address of the Dask scheduler")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="the short version that the file offers")] = False,
+    json: Annotated[
+        str | None, typer.Option("--json", help="write the averages as JSON to a file, - is stdout")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="use a folder that holds another sweep")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="no progress display")] = False,
 ) -> None:
@@ -53,6 +56,7 @@ def sweep(
     from adamb.host_sim.files import write_atomic
     from adamb.host_sim.sweep import run_sweep
     from adamb.host_sim.sweep_spec import read_spec
+    from adamb.tools.report_command import write_json
 
     chosen = _engine(engine, scheduler, jobs)
     spec = read_spec(find_file(file), quick=quick)
@@ -69,7 +73,7 @@ def sweep(
         from adamb.tools.cli import INTERRUPTED
 
         raise typer.Exit(INTERRUPTED) from None
-    console = Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH)
+    console = Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH, stderr=json == "-")
     if spec.values.get("analysis") == "paper":
         from adamb.tools.paper_sweep import analyse
 
@@ -80,8 +84,28 @@ def sweep(
         write_atomic(folder / "table.md", markdown(spec, found, command).encode())
     else:
         console.print(long_table(spec, found))
-    print(f"seeds {spec.seeds[0]}..{spec.seeds[-1]}; tables in {folder}")
+    place = f"seeds {spec.seeds[0]}..{spec.seeds[-1]}; tables in {folder}"
+    print(place, file=sys.stderr if json == "-" else sys.stdout)
+    write_json(json, _content(spec, folder, found))
     raise typer.Exit(_exit_code(spec, found))
+
+
+def _content(spec: SweepSpec, folder: Path, found: list[Combination]) -> dict[str, Any]:
+    """The averages by combination, as in summary.csv."""
+    combinations = [
+        {
+            "problem": each.problem,
+            "agent": each.agent,
+            "bonus": each.bonus,
+            "budget_bytes": each.budget_bytes,
+            "seeds": each.seeds,
+            "refused": each.refused,
+            "bytes_peak": each.bytes_peak,
+            **{name: None if value is None else value.to_json() for name, value in each.estimates.items()},
+        }
+        for each in found
+    ]
+    return {"name": spec.name, "folder": str(folder), "seeds": list(spec.seeds), "combinations": combinations}
 
 
 def find_file(file: Path) -> Path:
