@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
+import shutil
+import subprocess
+import sys
 from array import array
 from pathlib import Path
 from typing import Any
@@ -18,6 +22,7 @@ from adamb.firmware_model import _spec as spec
 
 CORES = ["c"] + (["python"] if importlib.util.find_spec("adamb.firmware_model.core") else [])
 SLOW_IN_PYTHON = "long-"
+COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 FILES = [recipe.name for recipe in generate.RECIPES]
 
 
@@ -33,6 +38,19 @@ def cases() -> list[Any]:
 @pytest.mark.parametrize(("core", "name"), cases())
 def test_core_replays_every_result_action_and_digest(core: str, name: str) -> None:
     assert replay.replay(HERE / f"{name}.jsonl", core) > 300
+
+
+@pytest.mark.skipif(not COMPILER, reason="no C compiler in the path")
+def test_core_for_processors_without_divider_replays_every_file(tmp_path: Path) -> None:
+    """Cortex-M0 divides with the core's own code, which the library for hosts leaves out."""
+    wrapper = tmp_path / "cc"
+    wrapper.write_text(f'#!/bin/sh\nexec {COMPILER} "$@" -UADAMB_HAS_DIVIDE\n')
+    wrapper.chmod(0o755)
+    replaced = {"CC": str(wrapper), "ADAMB_PLAIN_LIBRARY": "1", "ADAMB_CACHE": str(tmp_path)}
+    command = [sys.executable, str(HERE / "replay.py"), "--core", "c"]
+    done = subprocess.run(command, env=os.environ | replaced, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(done.stdout.splitlines()) == len(FILES) and list(tmp_path.glob("core-*"))
 
 
 @pytest.mark.parametrize("name", ["saturate-3-2-h2-paper", "detect-1-1-h1", "order-2-1-h5"])
