@@ -6,6 +6,9 @@ from __future__ import annotations
 class AdambError(Exception):
     """Bad input or an impossible request; the command line prints it as one line and exits with 2."""
 
+    partial: object = None
+    """What a run had measured before an environment or agent made it impossible to go on."""
+
 
 class InputError(AdambError):
     """One named field holds a value outside its limit."""

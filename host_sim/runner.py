@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adamb.budgets.errors import InputError
+from adamb.budgets.errors import AdambError, InputError
 from adamb.host_sim.agents import Agent
 
 if TYPE_CHECKING:
@@ -199,7 +199,9 @@ def simulate(
     """Play `episodes` episodes and measure.
 
     `record` is how many times (or after which episodes) the bytes in use are recorded. `progress` is called
-    after every episode; when it returns True the run ends there and the result covers what was done.
+    after every episode; when it returns True the run ends there and the result covers what was done. An
+    environment that returns nonsense (NaN, a reward outside [0,1]) ends the run with an error whose
+    `partial` is the result of the episodes before.
     """
     total = problem.episodes if episodes is None else episodes
     if not 1 <= total <= MAX_EPISODES:
@@ -208,7 +210,12 @@ def simulate(
     loop = _Loop(problem, agent, total, record_points(total, record))
     interrupted = False
     for k in range(total):
-        loop.episode(k)
+        try:
+            loop.episode(k)
+        except AdambError as error:
+            if k > 0:
+                error.partial = loop.result(True, time.perf_counter() - began)
+            raise
         if progress is not None and progress(loop.progress) is True:
             interrupted = k + 1 < total
             break

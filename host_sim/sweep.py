@@ -151,16 +151,21 @@ class _Work:
         return missing
 
     def compute(self, cells: Sequence[Cell]) -> None:
+        """A cell whose environment misbehaves does not take the others down; it is named at the end."""
         missing = self._count(cells)
+        failures = []
         for cell, outcome in self.engine(missing) if missing else ():
             if outcome.get("failed"):
                 seeds = f"seeds {cell.seeds[0]}..{cell.seeds[-1]}"
-                where = f"{cell.problem_label} × {cell.agent_label}, {seeds}"
-                raise AdambError(f"{where}: {outcome['failed']}; the finished cells are saved")
+                failures.append(f"{cell.problem_label} × {cell.agent_label}, {seeds}: {outcome['failed']}")
+                continue
             self.store.put(cell, outcome)
             self.done += 1
             if self.progress is not None:
                 self.progress(self.done, self.total, cell)
+        if failures:
+            others = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
+            raise AdambError(f"{failures[0]}{others}; the {self.done} finished cells are saved")
 
 
 def describe(

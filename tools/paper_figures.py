@@ -52,6 +52,8 @@ def collect_curves(results: Sequence[tuple[Any, Mapping[str, Any]]], problem: st
 
 def curves_figure(problem: str, curves: Curves, optimal: float | None) -> Figure:
     """Reward and partition size over the episodes, 95 % bands over the seeds."""
+    from matplotlib.ticker import LogLocator, NullLocator
+
     figure = _figure(8.8, 6.8, 2, 1, sharex=True)
     top, bottom = figure.axes
     _lines(top, {agent: (at, reward) for agent, (at, reward, _) in curves.items()})
@@ -63,7 +65,10 @@ def curves_figure(problem: str, curves: Curves, optimal: float | None) -> Figure
     top.set_title(f"{problem}: {seeds} seeds, 95 % bands")
     top.set_ylabel("reward per episode")
     bottom.set_ylabel("leaves of all steps")
-    bottom.set_yscale("log", subs=[])
+    bottom.set_yscale("log")
+    bottom.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    bottom.yaxis.set_major_formatter("{x:.0f}")
+    bottom.yaxis.set_minor_locator(NullLocator())
     bottom.set_xlabel("episode")
     return figure
 

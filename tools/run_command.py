@@ -73,6 +73,8 @@ class Outcome:
     problem: Problem
     agent: Agent
     recording: Recording | None
+    failure: AdambError | None = None
+    """Why the run ended early; the result covers the episodes before."""
 
 
 def register(app: typer.Typer) -> None:
@@ -241,6 +243,10 @@ def perform(request: Request) -> int:
         used, cap = int(result.bytes_peak.max()), result.budget_bytes or 0
         message = f"budget violated: {format_bytes(used)} ({used} bytes) used, the cap is {cap} bytes"
         print(f"adamb: {message}", file=sys.stderr)
+    if outcome.failure is not None:
+        kept = "saved" if request.files() and saved else "above"
+        print(f"adamb: error: {outcome.failure}; what was done before is {kept}", file=sys.stderr)
+        return USAGE
     if result.interrupted:
         done = f"after {result.episodes} of {request.episodes} episodes"
         kept = "; what was done is saved" if request.files() and saved else ""
@@ -255,7 +261,7 @@ def _simulate(request: Request, errors: Any) -> Outcome:
     from adamb.host_sim.agents import default_core, make_agent
     from adamb.host_sim.recording import Recorder
     from adamb.host_sim.registry import make_problem
-    from adamb.host_sim.runner import simulate
+    from adamb.host_sim.runner import RunResult, simulate
     from adamb.tools import live, summary
 
     if request.episodes * len(request.seeds) > MAX_RETURNS:
@@ -281,8 +287,15 @@ def _simulate(request: Request, errors: Any) -> Outcome:
     title = summary.run_title(request.problem, request.agent, agent.core, request.budget_bytes)
     with live.stop_on_interrupt() as stop, live.watch(errors, title, stop, quiet=request.quiet) as watcher:
         progress = watcher if recorder is None else recorder.follow(watcher)
-        result = simulate(problem, agent, episodes=request.episodes, progress=progress)
-    return Outcome(result, problem, agent, None if recorder is None else recorder.finish(result.episodes))
+        failure = None
+        try:
+            result = simulate(problem, agent, episodes=request.episodes, progress=progress)
+        except AdambError as error:
+            if not isinstance(error.partial, RunResult):
+                raise
+            failure, result = error, error.partial
+    recording = None if recorder is None else recorder.finish(result.episodes)
+    return Outcome(result, problem, agent, recording, failure)
 
 
 def save(request: Request, outcome: Outcome) -> bool:
