@@ -11,6 +11,7 @@ import typer
 from adamb.budgets.errors import InputError
 
 if TYPE_CHECKING:
+    from adamb.tools.device.heaviest import Worst
     from adamb.tools.device.measure import Costs
     from adamb.tools.device.settings import Settings
     from adamb.tools.device.stream import Stream
@@ -38,6 +39,7 @@ class Request:
     out: Path | None
     plot: bool
     force: bool
+    worst_of: int | None = None
 
     def files(self) -> list[Path]:
         """What the command is going to write."""
@@ -68,6 +70,10 @@ def latency(
         str, typer.Option("--optimise", help="compile the C core for size or speed")
     ] = "size",
     seed: Annotated[int, typer.Option("--seed", help="seed of the recorded run")] = 0,
+    worst_of: Annotated[
+        int | None,
+        typer.Option("--worst-of", help="also play so many steps on the host and replay the 1,000 heaviest"),
+    ] = None,
     json: Annotated[str | None, typer.Option("--json", help="write JSON to a file, - is stdout")] = None,
     out: Annotated[Path | None, typer.Option("--out", help="folder for latency.json, .csv and plots")] = None,
     plot: Annotated[bool, typer.Option("--plot", help="PNG and SVG into the folder")] = False,
@@ -96,7 +102,10 @@ def latency(
         out=out,
         plot=plot,
         force=force,
+        worst_of=None if worst_of is None else bounded("worst-of", worst_of, 10_000, 100_000_000),
     )
+    if request.worst_of is not None and not target.startswith("cortex"):
+        raise InputError("worst-of", worst_of, "counts instructions: choose a cortex target")
     raise typer.Exit(perform(request))
 
 
@@ -111,7 +120,7 @@ def perform(request: Request) -> int:
     outputs.refuse_to_overwrite(request.files(), force=request.force)
     settings, stream = record_stream(request)
     costs = measure(request, settings, stream)
-    report = Report.build(settings, stream, costs, request)
+    report = Report.build(settings, stream, costs, request, find_worst(request))
     summary = outputs.json_bytes(report.to_json())
     Console(stderr=request.json == "-").print(table(report))
     if request.json == "-":
@@ -153,6 +162,22 @@ def record_stream(request: Request) -> tuple[Settings, Stream]:
         )
     core = HostCore(config, words)
     return settings, record(request.problem, made, core, config, words, request.episodes)
+
+
+def find_worst(request: Request) -> Worst | None:
+    """The dearest lesson of many lives, found on the host and priced on the target."""
+    if request.worst_of is None:
+        return None
+    from adamb.tools.device.heaviest import price, watch
+
+    settings, agent = watch(
+        request.problem,
+        steps=request.worst_of,
+        first_seed=request.seed,
+        budget_bytes=request.budget_bytes,
+        options=request.options,
+    )
+    return price(settings, agent, request.target, request.optimise)
 
 
 def measure(request: Request, settings: Settings, stream: Stream) -> Costs:

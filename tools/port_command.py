@@ -50,7 +50,7 @@ def port(
     force: Annotated[bool, typer.Option("--force", help="write into a folder that is not empty")] = False,
 ) -> None:
     """Write the controller for a board: MicroPython package with self-test and control loop, or C sources."""
-    from adamb.tools.device.port_common import write_folder
+    from adamb.tools.device.port_common import refuse_folder, write_folder
     from adamb.tools.device.settings import Settings as Chosen
     from adamb.tools.report_command import write_json
     from adamb.tools.run_command import bounded
@@ -67,6 +67,7 @@ def port(
     if not c and board is None:
         raise InputError("board", None, "name a board (adamb boards lists them), or add --c for the C core")
     job = _c_job(settings, out, board, budget) if c else _micropython_job(settings, out, str(board), budget)
+    refuse_folder(job.folder, force=force)
     if c:
         from adamb.tools.device import port_c
 

@@ -51,5 +51,21 @@ def test_no_run_uses_more_stack_than_the_analysis_says(name: str) -> None:
     assert costs.stack_bytes // 2 <= costs.stack_measured_bytes <= costs.stack_bytes
 
 
+def test_a_controller_at_work_takes_10_kib_of_flash_and_512_bytes_of_stack() -> None:
+    flash = core.flash("cortex-m0plus", "size")
+    print(flash)
+    assert 0 < flash.running_bytes <= 10 * 1024
+    image = core.core_image("cortex-m0plus", "size", core.RUNNING)
+    assert "adamb_check" not in image.functions
+    assert stack_report(image, core.RUNNING).bytes <= 512
+    whole = core.core_image("cortex-m0plus", "size")
+    assert flash.running_bytes + flash.check_bytes == whole.sizes.flash_bytes
+    assert "adamb_check" in whole.functions and flash.check_bytes > 500
+
+
+def test_only_the_check_is_left_out_of_a_controller_at_work() -> None:
+    assert {*core.public_functions()} - {*core.RUNNING} == {"adamb_check"}
+
+
 def test_the_public_functions_are_those_of_the_header() -> None:
     assert {"adamb_init", "adamb_required_words", *core.HOT_PATH} <= set(core.public_functions())

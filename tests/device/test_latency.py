@@ -28,8 +28,8 @@ for _package in ("ziglang", "unicorn", "capstone"):
     pytest.importorskip(_package, reason="pip install adamb[device]")
 
 FIELDS = {
-    "target", "unit", "act", "observe", "stack_bytes", "flash_bytes", "ram_bytes", "bound_act",
-    "bound_observe", "exponent_measured", "exponent_paper",
+    "target", "unit", "act", "observe", "stack_bytes", "flash_bytes", "flash_check_bytes", "ram_bytes",
+    "bound_act", "bound_observe", "exponent_measured", "exponent_paper",
 }  # fmt: skip
 
 
@@ -135,6 +135,16 @@ def test_the_command_writes_json_csv_and_plots(tmp_path: Path) -> None:
     assert b"<svg" in (tmp_path / "latency.svg").read_bytes()
 
 
+@pytest.mark.slow
+def test_the_command_finds_the_dearest_observe_of_many_lives(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["latency", "oil-laplace", "--worst-of", "50000", "--json", "-"]) == 0
+    shown = capsys.readouterr()
+    content = json.loads(shown.out)["worst_of"]
+    assert (content["steps"], content["replayed"]) == (50_000, 1000)
+    assert content["observe_max"] >= content["lightest_kept"] > content["observe_mean"]["mean"] > 500
+    assert "dearest observe of 50,000 steps" in " ".join(shown.err.split())
+
+
 def test_the_host_target_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["latency", "oil-quadratic", "--target", "host", "--json", "-"]) == 0
     content = json.loads(capsys.readouterr().out)
@@ -160,6 +170,8 @@ def test_the_micropython_target_measures_both_calls(capsys: pytest.CaptureFixtur
         (["--budget", "100B"], "needs"),
         (["--mode", "both"], "tracking"),
         (["--optimise", "beauty"], "speed"),
+        (["--target", "host", "--worst-of", "50000"], "cortex"),
+        (["--worst-of", "10"], "10000"),
     ],
 )
 def test_bad_input_is_one_line(

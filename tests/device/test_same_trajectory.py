@@ -7,11 +7,13 @@ from dataclasses import replace
 import pytest
 from streams import CASES, recording, stream_of
 
+from adamb.host_sim.registry import make_problem
 from adamb.tools.device import qemu
-from adamb.tools.device.compile import MemoryMap
+from adamb.tools.device.compile import MICROBIT, MemoryMap
 from adamb.tools.device.core import EmulatedCore, HostCore, replay_in_qemu
 from adamb.tools.device.device_python import PythonCore, replay_in_micropython
-from adamb.tools.device.stream import Diverged, replay
+from adamb.tools.device.settings import Settings
+from adamb.tools.device.stream import Diverged, record, replay
 
 pytest.importorskip("ziglang", reason="pip install adamb[device]")
 pytest.importorskip("unicorn", reason="pip install adamb[device]")
@@ -66,6 +68,22 @@ def test_a_controller_of_4_kib_works_in_a_ram_with_room_for_its_block_and_stack_
     # Block, worst stack, and the words in which the caller keeps configuration, state and action.
     memory = MemoryMap(ram_bytes=4096 + 1024 + 64)
     replay(stream, EmulatedCore(stream.config, stream.words, memory=memory), episodes=30)
+
+
+@pytest.mark.slow
+def test_a_microbit_trains_2000_episodes_with_8_kib_and_ends_where_this_computer_ends() -> None:
+    episodes, words = 2000, 4096
+    made = make_problem("oil-laplace", [11], episodes=episodes)
+    settings = Settings(made.d_s, made.d_a, made.horizon, seed=11)
+    config = settings.config()
+    assert MICROBIT.ram_bytes == 16 * 1024
+    # The loop is closed on both sides: each controller's own actions move its own copy of the well.
+    board = record("board", made, EmulatedCore(config, words, memory=MICROBIT), config, words, episodes)
+    again = make_problem("oil-laplace", [11], episodes=episodes)
+    host = record("host", again, HostCore(config, words), config, words, episodes)
+    assert board.digests == host.digests
+    assert len(set(board.digests)) == episodes
+    assert board.rewards[-200:].mean() > 1.2 * board.rewards[:20].mean(), "it learns there"
 
 
 def test_one_different_reward_is_noticed_in_the_episode_where_it_happens() -> None:

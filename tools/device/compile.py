@@ -157,7 +157,11 @@ def build_image(
 
 
 def build_library(
-    sources: Sequence[Path], *, includes: Sequence[Path], forced: Sequence[Path] = (), flags: Sequence[str] = ()
+    sources: Sequence[Path],
+    *,
+    includes: Sequence[Path],
+    forced: Sequence[Path] = (),
+    flags: Sequence[str] = (),
 ) -> Path:
     """A shared library for this computer, by the same compiler and kept the same way.
 
@@ -170,7 +174,8 @@ def build_library(
     if not library.exists():
         with tempfile.TemporaryDirectory(dir=library.parent) as scratch:
             made = Path(scratch) / library.name
-            command = [sys.executable, "-m", "ziglang", "cc", *options, *(f"-I{folder}" for folder in includes)]
+            command = [sys.executable, "-m", "ziglang", "cc", *options]
+            command += [f"-I{folder}" for folder in includes]
             for header in forced:
                 command += ["-include", str(header)]
             done = subprocess.run(

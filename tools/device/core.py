@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -46,6 +47,11 @@ def public_functions() -> list[str]:
     return re.findall(r"\b(adamb_\w+)\s*\([^()]*\)\s*;", declared(c_folder() / "adamb.h"))
 
 
+#: What a controller at work calls; adamb_check, for diagnosis, is as large as a fifth of all this.
+RUNNING = (
+    "adamb_thresholds", "adamb_required_words", "adamb_init", "adamb_act", "adamb_observe",
+    "adamb_end_episode", "adamb_stats",
+)  # fmt: skip
 HOT_PATH = ("adamb_act", "adamb_observe", "adamb_end_episode")
 
 
@@ -67,6 +73,20 @@ def core_image(target: str = "cortex-m0", optimise: str = "size", roots: tuple[s
             defines=defines(target),
         )
     )
+
+
+@dataclass(frozen=True)
+class Flash:
+    """Bytes of a controller at work, and what linking adamb_check adds to them."""
+
+    running_bytes: int
+    check_bytes: int
+
+
+@cache
+def flash(target: str = "cortex-m0", optimise: str = "size") -> Flash:
+    running = core_image(target, optimise, RUNNING).sizes.flash_bytes
+    return Flash(running, core_image(target, optimise).sizes.flash_bytes - running)
 
 
 def _check(name: str, result: int) -> None:

@@ -1,8 +1,8 @@
 """The dearest lessons of a long life: found on this computer by counting work, priced on the emulated board.
 
-An emulator is too slow for a million steps. The core's own work counter (one unit per node, ball or count that
-it looks at) is not: it picks the lessons to keep, with the block as it was before each, and only those are
-replayed. A fair draw from all lessons is kept beside them, for the mean.
+An emulator is too slow for a million steps. The core's own work counter (one unit per node, ball or count
+that it looks at) is not: it picks the lessons to keep, with the block as it was before each, and only those
+are replayed. A fair draw from all lessons is kept beside them, for the mean.
 """
 
 from __future__ import annotations
@@ -69,24 +69,27 @@ class WatchedAgent(CoreAgent):
         super().__init__(**arguments)
         self.heaviest, self.sample = Lessons(keep, self.words), Lessons(keep, self.words)
         self.lessons_n = 0
-        self.work = np.zeros(self.n, np.uint32)
 
     def observe(self, h: int, rewards: np.ndarray, next_states: np.ndarray) -> None:
         ffi, lib = _counting()
         points = np.ascontiguousarray(to_words(np.asarray(next_states)))
         scaled = to_words(np.asarray(rewards) + 0.5 / 65536)
+        blocks, rewards_at, next_at = (
+            ffi.from_buffer("uint16_t[]", words) for words in (self.blocks, scaled, points)
+        )
         code = lib.adamb_lessons_observe(
-            self.heaviest.pointer, self.sample.pointer, self.lessons_n, ffi.from_buffer("uint16_t[]", self.blocks),
-            self.words, self.n, h, self.d_s, ffi.from_buffer("uint16_t[]", scaled),
-            ffi.from_buffer("uint16_t[]", points), ffi.from_buffer("uint32_t[]", self.work),
+            self.heaviest.pointer, self.sample.pointer, self.lessons_n, blocks, self.words, self.n, h,
+            self.d_s, rewards_at, next_at,
         )  # fmt: skip
         if code:
             raise core.CoreError(f"adamb_observe returned {code}")
         self.lessons_n += self.n
 
 
-def replay(lessons: Lessons, settings: Settings, target: str = "cortex-m0", optimise: str = "size") -> np.ndarray:
-    """Instructions of each lesson on the emulated board, which must leave the block that this computer leaves."""
+def replay(
+    lessons: Lessons, settings: Settings, target: str = "cortex-m0", optimise: str = "size"
+) -> np.ndarray:
+    """Instructions of each lesson on the emulated board, which must leave the block this computer leaves."""
     words = lessons.blocks.shape[1]
     board = core.EmulatedCore(
         settings.config(), words, target=target, memory=memory_for(2 * words, 1024), optimise=optimise
@@ -128,19 +131,17 @@ class Worst:
         }
 
 
-def hunt(
+def watch(
     problem: str,
     *,
     steps: int,
     keep: int = 1000,
-    instances: int = 20,
+    instances: int = 100,
     first_seed: int = 0,
     budget_bytes: int = 4096,
-    target: str = "cortex-m0",
-    optimise: str = "size",
     options: dict[str, Any] | None = None,
-) -> Worst:
-    """Play about `steps` steps with several seeds side by side, and price what was kept on the target."""
+) -> tuple[Settings, WatchedAgent]:
+    """Play about `steps` steps on this computer, several seeds side by side; 100 seeds share a million."""
     given = {name: value for name, value in (options or {}).items() if value is not None}
     seeds = list(range(first_seed, first_seed + instances))
     horizon = make_problem(problem, [0]).horizon
@@ -153,7 +154,13 @@ def hunt(
         budget_bytes=budget_bytes, keep=keep, **given,
     )  # fmt: skip
     simulate(made, agent, episodes=episodes)
-    settings = Settings(made.d_s, made.d_a, horizon, **given)
+    return Settings(made.d_s, made.d_a, horizon, **given), agent
+
+
+def price(
+    settings: Settings, agent: WatchedAgent, target: str = "cortex-m0", optimise: str = "size"
+) -> Worst:
+    """What the kept lessons cost on the target."""
     heavy = replay(agent.heaviest, settings, target, optimise)
     drawn = replay(agent.sample, settings, target, optimise)
     half = 1.96 * float(drawn.std(ddof=1)) / len(drawn) ** 0.5

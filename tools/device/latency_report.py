@@ -16,6 +16,7 @@ from adamb.tools.device.observe_bound import ObserveBound
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from adamb.tools.device.heaviest import Worst
     from adamb.tools.device.settings import Settings
     from adamb.tools.device.stream import Stream
     from adamb.tools.latency_command import Request
@@ -52,10 +53,13 @@ class Report:
     stream: Stream
     costs: Costs
     request: Request
+    worst: Worst | None = None
 
     @classmethod
-    def build(cls, settings: Settings, stream: Stream, costs: Costs, request: Request) -> Report:
-        return cls(settings, stream, costs, request)
+    def build(
+        cls, settings: Settings, stream: Stream, costs: Costs, request: Request, worst: Worst | None = None
+    ) -> Report:
+        return cls(settings, stream, costs, request, worst)
 
     @property
     def is_cortex(self) -> bool:
@@ -153,11 +157,13 @@ class Report:
             "seed": self.request.seed,
             "act": quantiles(costs.act),
             "observe": quantiles(costs.observe),
+            "worst_of": None if self.worst is None else self.worst.to_json(),
             "cycles": self._cycles(),
             "board": self._board(),
             "stack_bytes": costs.stack_bytes,
             "stack_measured_bytes": costs.stack_measured_bytes,
             "flash_bytes": costs.flash_bytes,
+            "flash_check_bytes": costs.flash_check_bytes,
             "ram_bytes": costs.ram_bytes,
             "bound_act": self.bound_act,
             "bound_observe": self.bound_observe,
@@ -230,9 +236,17 @@ def _caption(report: Report, content: dict[str, Any]) -> str:
     parts = [report.costs.note]
     if content["cycles"]:
         parts.append("cycles are an estimate for a Cortex-M0+ with 0 and 1 flash wait states")
-    for key, what in (("stack_bytes", "stack"), ("flash_bytes", "flash"), ("ram_bytes", "RAM")):
+    for key, what in (
+        ("stack_bytes", "stack"), ("flash_bytes", "flash"),
+        ("flash_check_bytes", "adamb_check, if linked, another"), ("ram_bytes", "RAM"),
+    ):  # fmt: skip
         if content[key] is not None:
             parts.append(f"{what} {content[key]:,} bytes")
+    if report.worst is not None:
+        seen = report.worst
+        parts.append(
+            f"dearest observe of {seen.steps:,} steps {seen.observe_max:,} (mean {seen.observe_mean})"
+        )
     growth = f"total cost grows like K^{content['exponent_measured']:.2f}"
     parts.append(f"{growth} (paper {content['exponent_paper']:.2f})")
     parts += [f"VIOLATED: {line}" for line in content["violations"]]

@@ -33,6 +33,7 @@ class Costs:
     stack_bytes: int | None = None
     stack_measured_bytes: int | None = None
     flash_bytes: int | None = None
+    flash_check_bytes: int | None = None
     ram_bytes: int | None = None
 
 
@@ -86,6 +87,7 @@ def measure_cortex(
     emulated = core.EmulatedCore(stream.config, stream.words, target=target, memory=chosen, optimise=optimise)
     metered = _Metered(emulated, stream)
     replay(stream, metered)
+    flash = core.flash(target, optimise)
     has_cycles = emulated.last.cycles_low is not None
     act, observe = metered.act_costs, metered.observe_costs
     return Costs(
@@ -100,7 +102,8 @@ def measure_cortex(
         cycles_observe=(observe[1], observe[2]) if has_cycles else None,
         stack_bytes=stack,
         stack_measured_bytes=metered.stack_bytes,
-        flash_bytes=image.sizes.flash_bytes,
+        flash_bytes=flash.running_bytes,
+        flash_check_bytes=flash.check_bytes,
         ram_bytes=2 * stream.words + stack,
     )
 

@@ -49,12 +49,17 @@ def fill(template: str, values: dict[str, object]) -> str:
     return _PLACE.sub(replace, text)
 
 
-def write_folder(folder: Path, files: dict[str, bytes], *, force: bool) -> None:
-    """Write all files; a folder that holds something already is refused unless forced."""
+def refuse_folder(folder: Path, *, force: bool) -> None:
+    """Stop before any work when the folder cannot be written: it is a file, or holds something already."""
     if folder.exists() and not folder.is_dir():
         raise InputError("out", str(folder), "is a file; name a folder")
     if folder.is_dir() and any(folder.iterdir()) and not force:
         raise InputError("out", str(folder), "is not empty; choose another place or add --force")
+
+
+def write_folder(folder: Path, files: dict[str, bytes], *, force: bool) -> None:
+    """Write all files into a folder that `refuse_folder` lets pass."""
+    refuse_folder(folder, force=force)
     for name, content in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         outputs.write_atomic(folder / name, content)

@@ -45,7 +45,7 @@ static void keep(adamb_lessons *l, uint32_t key, const uint16_t *block, uint32_t
 
 int adamb_lessons_observe(adamb_lessons *heaviest, adamb_lessons *sample, uint32_t number, uint16_t *blocks,
                           uint32_t words, uint32_t n, int h, uint32_t d_s, const uint16_t *rewards,
-                          const uint16_t *next, uint32_t *work)
+                          const uint16_t *next)
 {
     static uint16_t before[1u << 17];
     for (uint32_t i = 0; i < n; i++, next += d_s) {
@@ -59,9 +59,6 @@ int adamb_lessons_observe(adamb_lessons *heaviest, adamb_lessons *sample, uint32
         int error = adamb_observe(block, h, rewards[i], next);
         if (error != 0) {
             return error;
-        }
-        if (work != 0) {
-            work[i] = adamb_work;
         }
         if (wants(heaviest, adamb_work)) {
             keep(heaviest, adamb_work, before, words, h, rewards[i], next, d_s);

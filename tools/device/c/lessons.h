@@ -14,10 +14,10 @@ typedef struct {
 
 /* observe for n controllers in blocks of `words` words, next states of d_s words each. Into `heaviest` by units of
  * work, into `sample` by a hash of the lesson's running number (the first one's is `number`): a fair draw from all
- * lessons. Units of work go to `work` unless it is null. The result is the first error, 0 without one. */
+ * lessons. The result is the first error, 0 without one. */
 int adamb_lessons_observe(adamb_lessons *heaviest, adamb_lessons *sample, uint32_t number, uint16_t *blocks,
                           uint32_t words, uint32_t n, int h, uint32_t d_s, const uint16_t *rewards,
-                          const uint16_t *next, uint32_t *work);
+                          const uint16_t *next);
 /* cffi end */
 
 #endif
