@@ -51,13 +51,16 @@ def profile(
     out: Annotated[Path | None, _option("--out", help="folder for JSON, CSV and plots", panel=OUTPUT)] = None,
     plot: Annotated[bool, _option("--plot", help="PNG and SVG into the folder", panel=OUTPUT)] = False,
     force: Annotated[bool, _option("--force", help="replace earlier files", panel=OUTPUT)] = False,
+    quiet: Annotated[bool, _option("--quiet", help="no progress display", panel=OUTPUT)] = False,
 ) -> None:
     """Measure bytes, leaves, units and count entries over the episodes, capped and uncapped, in both modes.
 
     Exit code 1 when a measurement exceeds its exact bound.
     """
+    from rich.console import Console
+
     from adamb.budgets.sizes import parse_size
-    from adamb.tools import outputs
+    from adamb.tools import live_tasks, outputs
     from adamb.tools.cli import OK, VIOLATED
     from adamb.tools.profiling import Task, measure_all
     from adamb.tools.run_command import bounded, pairs, seed_range
@@ -79,7 +82,9 @@ def profile(
         "parameters": pairs("set", parameter),
         "options": {key: value for key, value in options.items() if value is not None},
     }
-    found = measure_all([Task(mode=each, **common) for each in MODES[mode]])
+    tasks = [Task(mode=each, **common) for each in MODES[mode]]
+    with live_tasks.watch(Console(stderr=True), MODES[mode], episodes, quiet=quiet) as meters:
+        found = measure_all(tasks, meters)
     content = report(found)
     _show(found, quiet=json == "-")
     _save(found, content, json=json, out=out, plot=plot)

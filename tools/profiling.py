@@ -7,7 +7,7 @@ blocks, because what a call costs on the host is most of the time; rewards are n
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -160,7 +160,7 @@ def _checked(code: int) -> None:
         raise AdambError(f"the core refused a call with code {code}")
 
 
-def measure(task: Task) -> Profile:
+def measure(task: Task, meter: Callable[[int], None] | None = None) -> Profile:
     """Run the controllers of one mode, capped and uncapped, and compute their bounds."""
     from adamb.host_sim.registry import make_problem
 
@@ -179,13 +179,17 @@ def measure(task: Task) -> Profile:
     given: Any = {key: task.options.get(key) for key in JOB_OPTIONS}
     job = Job(problem.d_s, problem.d_a, problem.horizon, task.episodes, task.mode, **given)
     points = log_points(task.episodes, task.per_decade)
-    tracks = _play(problem, Fleet(config, task.seeds, budgets), budgets, points)
+    tracks = _play(problem, Fleet(config, task.seeds, budgets), budgets, points, meter)
     paper, met = _paper(job, points)
     return Profile(task, job, points, tracks, _bounds(job, points), paper, met, time.perf_counter() - began)
 
 
 def _play(
-    problem: Any, fleet: Fleet, budgets: Mapping[str, int | None], points: list[int]
+    problem: Any,
+    fleet: Fleet,
+    budgets: Mapping[str, int | None],
+    points: list[int],
+    meter: Callable[[int], None] | None = None,
 ) -> dict[str, Track]:
     """Step all controllers together; record at the points, and watch every episode for a full pool."""
     taken: dict[str, list[dict[str, np.ndarray]]] = {name: [] for name in budgets}
@@ -198,6 +202,8 @@ def _play(
             rewards, states = problem.step(h, fleet.act(h, states))
             fleet.observe(h, rewards, states)
         fleet.end_episode()
+        if meter is not None:
+            meter(episode)
         full = fleet.blocks[:, full_words]
         if full.any():
             felt[full.any(axis=1) & (felt == 0)] = episode
@@ -243,13 +249,16 @@ def _paper(job: Job, points: list[int]) -> tuple[dict[str, list[float]], bool]:
     return {"leaves": leaves, "entries": entries, "bytes": [WORD_BYTES * each for each in entries]}, met
 
 
-def measure_all(tasks: Sequence[Task]) -> list[Profile]:
-    """One process per mode when the work is worth starting one."""
+def measure_all(
+    tasks: Sequence[Task], meters: Sequence[Callable[[int], None] | None] | None = None
+) -> list[Profile]:
+    """One process per mode when the work is worth starting one; a meter of each follows its episodes."""
     if not tasks:
         raise InputError("mode", "", "nothing to measure")
     steps = sum(task.episodes * len(task.seeds) for task in tasks)
+    followed = list(zip(tasks, meters or [None] * len(tasks), strict=True))
     if len(tasks) == 1 or steps < 200_000:
-        return [measure(task) for task in tasks]
+        return [measure(task, meter) for task, meter in followed]
     from joblib import Parallel, delayed
 
-    return list(Parallel(n_jobs=len(tasks))(delayed(measure)(task) for task in tasks))
+    return list(Parallel(n_jobs=len(tasks))(delayed(measure)(task, meter) for task, meter in followed))
