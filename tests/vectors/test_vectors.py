@@ -40,6 +40,7 @@ def test_core_replays_every_result_action_and_digest(core: str, name: str) -> No
     assert replay.replay(HERE / f"{name}.jsonl", core) > 300
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not COMPILER, reason="no C compiler in the path")
 def test_core_for_processors_without_divider_replays_every_file(tmp_path: Path) -> None:
     """Cortex-M0 divides with the core's own code, which the library for hosts leaves out."""
