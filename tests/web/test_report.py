@@ -10,6 +10,7 @@ import pytest
 
 from adamb.host_sim.block_view import BlockView, coordinates
 from adamb.host_sim.recording import Recording
+from adamb.tools.cli import main
 
 PIXELS = "document.querySelector('#explorer .learned canvas').toDataURL()"
 SLOW = pytest.mark.slow
@@ -334,3 +335,29 @@ def test_a_dumped_block_shows_its_decisions(visit, reports, folders):
 
 def _end(cell):
     return coordinates(cell.code, 1, cell.bits)[0] + 2.0**-cell.bits
+
+
+@SLOW
+def test_five_thousand_balls_and_two_hundred_frames_play_smoothly(visit, tmp_path):
+    """A frame is shown for 60 ms; painting it must leave time to spare, even without a graphics card."""
+    command = ["run", "oil-2d", "--gamma", "1", "--budget", "30KiB", "--episodes", "6000", "--seeds", "1"]
+    assert main([*command, "--record", "--quiet", "--out", str(tmp_path)]) == 0
+    assert main(["report", str(tmp_path)]) == 0
+    page_file = tmp_path / "report.html"
+    assert page_file.stat().st_size < 3_000_000
+    script = """() => {
+        const explorer = adambReport.explorers[0], frames = explorer.source.frames.length, times = [];
+        let balls = 0;
+        for (let frame = 0; frame < frames; frame++) {
+            const start = performance.now();
+            explorer.set({frame});
+            times.push(performance.now() - start);
+            balls = Math.max(balls, Number(explorer.host.dataset.balls));
+        }
+        times.sort((a, b) => a - b);
+        return {frames, balls, median: times[frames >> 1], slow: times[Math.floor(frames * 0.9)]};
+    }"""
+    with visit(page_file) as found:
+        measured = found.page.evaluate(script)
+    assert measured["balls"] >= 5000 and measured["frames"] >= 150, measured
+    assert measured["median"] < 40 and measured["slow"] < 120, measured
