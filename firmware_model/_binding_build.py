@@ -11,7 +11,10 @@ from cffi import FFI
 FIRMWARE = Path(__file__).resolve().parent
 FOLDERS = ("c", "batch")
 _SECTION = re.compile(r"/\* cffi begin \*/(.*?)/\* cffi end \*/", re.DOTALL)
-HEADERS = [FIRMWARE / "c" / "adamb.h", FIRMWARE / "batch" / "adamb_batch.h"]
+HEADERS = [
+    *(FIRMWARE / "c" / f"adamb{part}.h" for part in ("", "_snapshot", "_store")),
+    FIRMWARE / "batch" / "adamb_batch.h",
+]
 SOURCES = [path for folder in FOLDERS for path in sorted((FIRMWARE / folder).glob("*.c"))]
 FLAGS = ["-O2", "-std=c99", "-DADAMB_HAS_DIVIDE"]
 

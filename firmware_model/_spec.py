@@ -106,6 +106,14 @@ ERR_BLOCK = const(-4)
 ERR_ORDER = const(-5)
 FORMAT_VERSION = const(1)
 SPEC_HASH = const(15215)
+SNAPSHOT_MAGIC = const(44453)
+SNAPSHOT_VERSION = const(1)
+SNAPSHOT_HEAD_BYTES = const(16)
+STORE_MAGIC = const(44454)
+STORE_VERSION = const(1)
+STORE_HEAD_BYTES = const(16)
+ERR_EMPTY = const(-6)
+ERR_DEVICE = const(-7)
 RECIPROCAL = (
     b"\x21\x84\x12\x83\x08\x82\x02\x81\x00\x80\x02\x7f\x08\x7e\x12\x7d\x1f\x7c\x30\x7b\x45\x7a\x5d\x79"
     b"\x78\x78\x97\x77\xba\x76\xdf\x75\x07\x75\x33\x74\x61\x73\x93\x72\xc7\x71\xfe\x70\x38\x70\x75\x6f"

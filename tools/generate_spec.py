@@ -30,6 +30,13 @@ def names(spec: dict) -> dict[str, int]:
     return values
 
 
+def storage_names(spec: dict) -> dict[str, int]:
+    """Constants of snapshots and stores; outside the hash, because a block stays valid when they change."""
+    values = {f"SNAPSHOT_{name.upper()}": value for name, value in spec["snapshot"].items()}
+    values |= {f"STORE_{name.upper()}": value for name, value in spec["store"].items()}
+    return values | {f"ERR_{name.upper()}": code for name, code in spec["store_errors"].items()}
+
+
 def tables() -> dict[str, list[int]]:
     """Look-up tables that replace divisions and square roots on cores without either (SPEC.md, Arithmetic)."""
     return {
@@ -65,8 +72,10 @@ def c_text(values: dict[str, int]) -> str:
 
 def generate() -> dict[Path, str]:
     """The generated files and their text."""
-    values = names(tomllib.loads((FIRMWARE / "spec.toml").read_text()))
+    spec = tomllib.loads((FIRMWARE / "spec.toml").read_text())
+    values = names(spec)
     values["SPEC_HASH"] = spec_hash(values)
+    values |= storage_names(spec)
     return {FIRMWARE / "_spec.py": python_text(values), FIRMWARE / "c" / "adamb_spec.h": c_text(values)}
 
 

@@ -1,0 +1,213 @@
+"""Saves that survive a power cut at any moment (SPEC.md, Stores); C's adamb_store writes the same bytes.
+
+    store = open(flash, len(block))                # an int means ERR_CONFIG
+    if store.restore(block):
+        core.init(config, block)
+    code = store.save(block)                       # now and then; 0 or an ERR_ code
+
+`flash` has page_bytes, sector_bytes, sectors, and read(address, buffer), prog(address, buffer), erase(address)
+that return 0, or anything else when they failed. What each promises and costs is told in adamb_store.h.
+"""
+
+from . import snapshot
+from ._spec import (
+    ERR_CONFIG,
+    ERR_DEVICE,
+    ERR_EMPTY,
+    ERR_MEMORY,
+    H_MAGIC,
+    H_WORDS,
+    SNAPSHOT_HEAD_BYTES,
+    STORE_HEAD_BYTES,
+    STORE_MAGIC,
+    STORE_VERSION,
+    UNITS_MAX,
+)
+from .snapshot import get16, get32, set16, set32
+
+_VERSION = 2
+_SEQUENCE = 4
+_BYTES = 8
+_CRC = 12
+_HEADS = STORE_HEAD_BYTES + SNAPSHOT_HEAD_BYTES
+_SNAPSHOT_CRC = STORE_HEAD_BYTES + snapshot.AT_CRC
+
+
+def open(flash, words):
+    """The store on this storage for blocks of so many words, or ERR_CONFIG."""
+    page = flash.page_bytes
+    sector = flash.sector_bytes
+    if not 1 <= page <= sector <= 0x10000000 or sector % page or words < H_WORDS:
+        return ERR_CONFIG
+    if not 0 <= flash.sectors <= 0x7FFFFFFF // sector:
+        return ERR_CONFIG
+    slot_bytes = (_HEADS + 2 * min(words, 4 * UNITS_MAX) + page - 1) // page * page
+    store = Store(flash, slot_bytes)
+    if store.slots < 2 * store.group_slots:
+        return ERR_CONFIG
+    for slot in range(store.slots):
+        store.sequence = max(store.sequence, store._read_heads(slot))
+    store.newest = store._find(store.sequence)
+    return store
+
+
+class Store:
+    """A ring of slots; `open` makes it. What a cut leaves behind is judged by two CRCs alone."""
+
+    def __init__(self, flash, slot_bytes):
+        sectors = (slot_bytes + flash.sector_bytes - 1) // flash.sector_bytes
+        self.flash = flash
+        self.page = bytearray(flash.page_bytes)
+        self.heads = bytearray(_HEADS)
+        self.slot_bytes = slot_bytes
+        self.group_bytes = sectors * flash.sector_bytes  # what is erased together, and the slots in it
+        self.group_slots = self.group_bytes // slot_bytes
+        self.slots = flash.sectors // sectors * self.group_slots
+        self.newest = self.slots  # slot of the last completed save; `slots` when there is none
+        self.sequence = 0  # the highest ever given to a save
+
+    def _address(self, slot):
+        return slot // self.group_slots * self.group_bytes + slot % self.group_slots * self.slot_bytes
+
+    def _head_crc(self):
+        state = snapshot.crc_new()
+        for i in range(_HEADS):
+            if i < _CRC or i >= STORE_HEAD_BYTES:
+                snapshot.crc(state, self.heads[i])
+        return state
+
+    def _read_heads(self, slot):
+        """The number of the save in a slot, 0 when there is none."""
+        heads = self.heads
+        if (
+            self.flash.read(self._address(slot), heads)
+            or get16(heads, 0) != STORE_MAGIC
+            or get16(heads, _VERSION) != STORE_VERSION
+            or not snapshot.crc_is(self._head_crc(), heads, _CRC)
+            or get32(heads, _BYTES) > self.slot_bytes - STORE_HEAD_BYTES
+        ):
+            return 0
+        return get32(heads, _SEQUENCE)
+
+    def _read_snapshot(self, slot, block):
+        """Read the snapshot behind the heads, into the block if there is one; True when its CRC is right."""
+        end = STORE_HEAD_BYTES + get32(self.heads, _BYTES)
+        state = snapshot.crc_new()
+        for i in range(STORE_HEAD_BYTES, _SNAPSHOT_CRC):
+            snapshot.crc(state, self.heads[i])
+        at = _HEADS
+        while at < end:
+            page = self.page if end - at >= len(self.page) else memoryview(self.page)[: end - at]
+            if self.flash.read(self._address(slot) + at, page):
+                return False
+            for i in range(len(page)):
+                snapshot.crc(state, page[i])
+                if block is not None:
+                    snapshot.put(block, at - STORE_HEAD_BYTES + i, page[i])
+            at += len(page)
+        return snapshot.crc_is(state, self.heads, _SNAPSHOT_CRC)
+
+    def _find(self, number):
+        """The newest sound save with a number of at most this, its heads read; `slots` when there is none."""
+        while True:
+            best = self.slots
+            best_number = 0
+            for slot in range(self.slots):
+                found = self._read_heads(slot)
+                if best_number < found <= number:
+                    best = slot
+                    best_number = found
+            if best == self.slots:
+                return best
+            if self._read_heads(best) == best_number and self._read_snapshot(best, None):
+                return best
+            number = best_number - 1  # so the search ends, whatever the storage says
+
+    def _byte(self, block, index):
+        if index < STORE_HEAD_BYTES:
+            return self.heads[index]
+        return snapshot.byte(block, self.heads, STORE_HEAD_BYTES, index - STORE_HEAD_BYTES)
+
+    def _erase_group(self, slot):
+        for offset in range(0, self.group_bytes, self.flash.sector_bytes):
+            if self.flash.erase(self._address(slot) + offset):
+                return False
+        return True
+
+    def _holds(self, slot, block, end):
+        """Whether a slot reads as heads and block say up to `end`, and as erased from there on."""
+        page = self.page
+        for at in range(0, self.slot_bytes, len(page)):
+            if self.flash.read(self._address(slot) + at, page):
+                return False
+            for i in range(len(page)):
+                if page[i] != (self._byte(block, at + i) if at + i < end else 0xFF):
+                    return False
+        return True
+
+    def _write(self, slot, block, end):
+        page = self.page
+        for at in range(0, end, len(page)):
+            for i in range(len(page)):
+                page[i] = self._byte(block, at + i) if at + i < end else 0xFF
+            if self.flash.prog(self._address(slot) + at, page):
+                return False
+        return True
+
+    def _write_heads(self, length):
+        heads = self.heads
+        set16(heads, 0, STORE_MAGIC)
+        set16(heads, _VERSION, STORE_VERSION)
+        set32(heads, _SEQUENCE, self.sequence)
+        set32(heads, _BYTES, length)
+        snapshot.crc_set(self._head_crc(), heads, _CRC)
+
+    def save(self, block):
+        """Save the block: 0, or ERR_BLOCK, ERR_MEMORY, ERR_DEVICE, and what was saved before is still there."""
+        length = snapshot.head(block, self.heads, STORE_HEAD_BYTES)
+        if length < 0:
+            return length
+        end = STORE_HEAD_BYTES + length
+        if end > self.slot_bytes:
+            return ERR_MEMORY
+        if self.sequence >= 0xFFFFFFFF:
+            return ERR_DEVICE  # older than any storage
+        self.sequence += 1  # also when this fails: two different saves never have the same number
+        self._write_heads(length)
+        kept = self.newest // self.group_slots  # never erased; no group when there is no save
+        slot = 0 if self.newest == self.slots else (self.newest + 1) % self.slots
+        for _ in range(self.slots):
+            first = slot % self.group_slots == 0
+            if first and slot // self.group_slots == kept:
+                break
+            if first and not self._erase_group(slot):
+                slot = (slot + self.group_slots) % self.slots
+                continue
+            # Behind the first slot a torn save may lie; a page is written once between two erases.
+            blank = first or self._holds(slot, block, 0)
+            if blank and self._write(slot, block, end) and self._holds(slot, block, end):
+                self.newest = slot
+                return 0
+            slot = (slot + 1) % self.slots
+        return ERR_DEVICE
+
+    def restore(self, block):
+        """Make the block what it was at the last completed save: 0, or ERR_EMPTY, ERR_BLOCK, ERR_MEMORY."""
+        error = ERR_EMPTY
+        number = self.sequence
+        while True:
+            slot = self._find(number)
+            if slot == self.slots:
+                return error
+            number = get32(self.heads, _SEQUENCE) - 1
+            error = snapshot.head_check(self.heads, STORE_HEAD_BYTES, get32(self.heads, _BYTES))
+            if error:
+                continue
+            if get16(self.heads, STORE_HEAD_BYTES + snapshot.AT_UNITS) << 2 > len(block):
+                return ERR_MEMORY
+            if not self._read_snapshot(slot, block):
+                block[H_MAGIC] = 0  # the check below then refuses and clears
+            error = snapshot.finish(self.heads, STORE_HEAD_BYTES, block)
+            if not error:
+                self.newest = slot
+                return 0
