@@ -14,9 +14,10 @@ from adamb.tools.cli import main
 from adamb.tools.device import core
 from adamb.tools.device.compile import build_image
 from adamb.tools.device.deploy import install_commands
-from adamb.tools.device.device_python import modules
+from adamb.tools.device.device_python import board_sources
 from adamb.tools.device.elf import Image
 from adamb.tools.device.extras import DeviceToolFailed
+from adamb.tools.device.measure_micropython import start_bytes
 from adamb.tools.device.micropython import Run, run_program
 from adamb.tools.device.stubs import check
 
@@ -176,6 +177,26 @@ def test_the_self_test_passes_on_micropython(pico: Path, kind: str) -> None:
     assert (run.output, run.status) == ("PASS\n", 0), run.errors
 
 
+def test_the_self_test_passes_without_the_optional_module_and_uses_it_where_it_is(pico: Path) -> None:
+    script = (pico / "selftest.py").read_text()
+    files: dict[str, Path | bytes | str] = {
+        f"/lib/{path.relative_to(pico / 'mpy').as_posix()}": path for path in (pico / "mpy").rglob("*.mpy")
+    }
+    files["/vectors.bin"] = pico / "vectors.bin"
+    place = "/lib/adamb/firmware_model/check"
+    del files[f"{place}.mpy"]
+    assert run_program(script, files).output == "PASS\n"
+    unhappy = "def check(w):\n    return -4\ndef stats(w):\n    return {'episodes': 60}\n"
+    run = run_program(script, {**files, f"{place}.py": unhappy})
+    assert run.output == "FAIL the self-check returned -4, and counts 60 episodes\n"
+
+
+def test_the_readme_states_the_peak_of_starting(pico: Path) -> None:
+    readme = (pico / "README.md").read_text()
+    for kind in ("mpy", "py"):
+        assert f" {start_bytes(kind, 16384).init_bytes} " in readme.replace("\n", " ")
+
+
 @pytest.mark.parametrize(
     ("word", "complaint"), [(5 + 12 + 15 + 1, "action 0 is"), (-1, "the block is"), (5, "init returned")]
 )
@@ -200,7 +221,7 @@ def test_the_control_loop_learns_to_heat(pico: Path) -> None:
 def test_device_python_uses_only_what_boards_have(pico: Path) -> None:
     files = {path.relative_to(pico / "py").as_posix(): path for path in (pico / "py").rglob("*.py")}
     files |= {name: pico / name for name in ("main.py", "selftest.py", "adamb_settings.py")}
-    assert len(files) == len(modules()) + 4
+    assert len(files) == len(board_sources(optional=True)) + 3
     try:
         found = check(files)
     except DeviceToolFailed as error:
@@ -253,7 +274,7 @@ def test_mpremote_installs_the_whole_package_from_the_folder(pico: Path) -> None
         f"/lib/{path.relative_to(pico / 'mpy').as_posix()}": path.read_bytes()
         for path in (pico / "mpy").rglob("*.mpy")
     }
-    assert len(board.files) == len(modules()) + 1
+    assert len(board.files) == len(board_sources(optional=True))
 
 
 def test_the_readme_gives_the_commands_that_deploying_runs(pico: Path) -> None:

@@ -18,6 +18,7 @@ import numpy as np
 
 from adamb.tools.device.core import CoreError, c_folder
 from adamb.tools.device.extras import build_folder
+from adamb.tools.device.inline import board_texts
 from adamb.tools.device.micropython import Run, run_program
 from adamb.tools.device.mpy import compile_file
 from adamb.tools.device.port_common import TEMPLATES
@@ -26,6 +27,7 @@ from adamb.tools.device.stream import Diverged, Stream, digest
 PACKAGE = "adamb.firmware_model"
 BOARD_FOLDER = "lib/adamb/firmware_model"
 ENTRY = "core"
+OPTIONAL = ("check",)
 
 
 def _imports(path: Path) -> set[str]:
@@ -60,24 +62,47 @@ def modules(entry: str = ENTRY) -> tuple[Path, ...]:
     return tuple(found[name] for name in sorted(found))
 
 
-def board_files(kind: str) -> dict[str, Path]:
-    """Place on the board -> host file, for `kind` py or mpy."""
+@cache
+def board_sources(*, optional: bool = False) -> dict[str, Path]:
+    """Stem -> file of every module as a board loads it, with numbers in place of the specification's names.
+
+    The optional modules are for diagnosis: nothing imports them unless the program does.
+    """
+    wanted = {path for entry in (ENTRY, *(OPTIONAL if optional else ())) for path in modules(entry)}
     package = c_folder().parent / "__init__.py"
-    files = {}
-    for source in (package, *modules()):
-        path = source if kind == "py" else compiled(source)
-        files[f"/{BOARD_FOLDER}/{source.stem}.{kind}"] = path
-    return files
+    texts = {package.stem: package.read_text(encoding="utf-8"), **board_texts(tuple(sorted(wanted)))}
+    return {stem: _kept(f"{stem}.py", text.encode()) for stem, text in texts.items()}
 
 
-def compiled(source: Path) -> Path:
-    """The bytecode of one module, kept in the build folder under the hash of its source."""
-    key = hashlib.sha256(source.read_bytes()).hexdigest()[:12]
-    target = build_folder("mpy") / f"{source.stem}-{key}.mpy"
+def board_files(kind: str, *, optional: bool = False) -> dict[str, Path]:
+    """Place on the board -> host file, for `kind` py or mpy."""
+    return {
+        f"/{BOARD_FOLDER}/{stem}.{kind}": path if kind == "py" else compiled(stem, path)
+        for stem, path in board_sources(optional=optional).items()
+    }
+
+
+def _folder_for(content: bytes) -> Path:
+    return build_folder("board", hashlib.sha256(content).hexdigest()[:16])
+
+
+def _kept(name: str, content: bytes) -> Path:
+    """The content as a file in the build folder, under its hash."""
+    target = _folder_for(content) / name
     if not target.exists():
-        # Two processes may compile at once; each moves a finished file into place.
+        # Two processes may write at once; each moves a finished file into place.
         with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
-            name = f"{BOARD_FOLDER}/{source.name}".removeprefix("lib/")
+            (Path(scratch) / name).write_bytes(content)
+            (Path(scratch) / name).replace(target)
+    return target
+
+
+def compiled(stem: str, source: Path) -> Path:
+    """The bytecode of one module as a board loads it, kept beside its source."""
+    target = source.with_suffix(".mpy")
+    if not target.exists():
+        with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
+            name = f"{BOARD_FOLDER}/{stem}.py".removeprefix("lib/")
             compile_file(source, Path(scratch) / "made.mpy", name=name).replace(target)
     return target
 

@@ -165,6 +165,7 @@ class Report:
             "flash_bytes": costs.flash_bytes,
             "flash_check_bytes": costs.flash_check_bytes,
             "ram_bytes": costs.ram_bytes,
+            "start_peak": costs.start,
             "bound_act": self.bound_act,
             "bound_observe": self.bound_observe,
             "exponent_measured": growth_exponent(self.per_episode),
@@ -242,6 +243,10 @@ def _caption(report: Report, content: dict[str, Any]) -> str:
     ):  # fmt: skip
         if content[key] is not None:
             parts.append(f"{what} {content[key]:,} bytes")
+    for kind, peak in (report.costs.start or {}).items():
+        parts.append(
+            f".{kind}: heap {peak['import_bytes']:,} bytes to import, {peak['init_bytes']:,} after init"
+        )
     if report.worst is not None:
         seen = report.worst
         parts.append(

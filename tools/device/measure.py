@@ -35,6 +35,8 @@ class Costs:
     flash_bytes: int | None = None
     flash_check_bytes: int | None = None
     ram_bytes: int | None = None
+    start: dict[str, dict[str, int]] | None = None
+    """In MicroPython: peak heap of import and of init, for bytecode and source."""
 
 
 def memory_for(block_bytes: int, stack_bytes: int) -> MemoryMap:

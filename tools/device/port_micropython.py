@@ -13,7 +13,7 @@ from adamb.budgets.errors import BudgetExceeded, InputError
 from adamb.host_sim.registry import make_problem
 from adamb.tools.device.core import HostCore
 from adamb.tools.device.device_python import board_files
-from adamb.tools.device.measure_micropython import import_bytes, package_bytes
+from adamb.tools.device.measure_micropython import import_bytes, package_bytes, start_bytes
 from adamb.tools.device.port_c import installed_version
 from adamb.tools.device.port_common import Job, fill
 from adamb.tools.device.settings import Settings
@@ -137,18 +137,20 @@ def _values(job: Job, board: Board) -> dict[str, object]:
         "ADC_PIN": adc,
         "PWM_PIN": pwm,
         "PINS": pins,
-        "MPY_BYTES": package_bytes("mpy"),
-        "PY_BYTES": package_bytes("py"),
+        "MPY_BYTES": package_bytes("mpy", optional=True),
+        "PY_BYTES": package_bytes("py", optional=True),
         "HEAP_BYTES": heap,
         "HEAP_SOURCE": board.figures["micropython_heap_bytes"].source,
         "IMPORT_BYTES": imported_bytes(),
+        "PEAK_MPY_BYTES": start_bytes("mpy", job.block_bytes).init_bytes,
+        "PEAK_PY_BYTES": start_bytes("py", job.block_bytes).init_bytes,
         "LEFT_BYTES": heap - imported_bytes() - job.block_bytes,
     }
 
 
 def _package_json() -> bytes:
     """For mip: destination on the board, source relative to this file."""
-    places = [place.removeprefix("/lib/") for place in board_files("mpy")]
+    places = [place.removeprefix("/lib/") for place in board_files("mpy", optional=True)]
     content = {
         "urls": [[place, f"mpy/{place}"] for place in places],
         "deps": [],
@@ -172,7 +174,7 @@ def files(job: Job, board_name: str) -> dict[str, bytes]:
     values = _values(job, board)
     made: dict[str, bytes] = {}
     for kind in ("py", "mpy"):
-        for place, path in board_files(kind).items():
+        for place, path in board_files(kind, optional=True).items():
             made[f"{kind}/{place.removeprefix('/lib/')}"] = path.read_bytes()
     for name in ("adamb_settings.py", "selftest.py", "main.py"):
         made[name] = fill(f"{name}.in", values).encode()
