@@ -285,9 +285,11 @@ def test_a_phone_needs_no_sideways_scrolling(visit, reports, kind):
         assert found.page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_print_leaves_the_controls_out_and_the_answers_in(visit, reports):
-    with visit(reports["full"]) as found:
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_print_is_on_white_without_the_controls_and_with_the_answers(visit, reports, scheme):
+    with visit(reports["full"], scheme=scheme) as found:
         found.page.emulate_media(media="print")
+        assert found.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
         assert not found.page.locator(".transport").is_visible()
         assert not found.page.locator("#theme").is_visible()
         assert found.page.locator(".card").first.is_visible()

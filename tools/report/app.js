@@ -185,10 +185,16 @@ function costs() {
         { name: "mean", colour: "var(--c0)", x: curves.episode, y: curves[`${kind}_mean`] },
         { name: "dearest call", colour: "var(--c1)", dash: "5 2", x: curves.episode, y: curves[`${kind}_max`], thin: true },
       ];
-      if (kind === "act" && curves.bound_act) {
-        series.push({ name: "exact bound", colour: "var(--limit)", dash: "6 4", x: curves.episode, y: curves.bound_act, step: true });
+      const rules = [];
+      if (curves[`bound_${kind}`]) {
+        series.push({ name: "exact bound", colour: "var(--limit)", dash: "6 4", x: curves.episode, y: curves[`bound_${kind}`], step: true });
+      } else if (measured.bounds[kind]) {
+        rules.push({ y: measured.bounds[kind], name: "exact bound", colour: "var(--limit)" });
       }
-      chartAt(`cost-${kind}-${i}`, { x: { label: "episode", log: true }, y: { label: `${measured.unit} per ${kind}` }, series, height: 250 });
+      chartAt(`cost-${kind}-${i}`, {
+        x: { label: "episode", log: true }, y: { label: `${measured.unit} per ${kind}`, log: kind === "observe", format: "integer" },
+        series, rules, height: 250,
+      });
     }
   });
 }

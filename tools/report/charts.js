@@ -122,9 +122,11 @@ class LineChart {
     const named = [...series, ...(options.rules || [])].filter((each) => each.name);
     const beside = width > 620;
     const longest = Math.max(0, ...named.map((each) => each.name.length));
-    const margin = { top: 12, right: beside ? Math.min(260, 14 + 7.1 * longest) : 14, bottom: 42, left: 62 };
+    this._domains(series);
+    const widest = Math.max(...this.rows.map((value) => FORMAT[options.y.format || "number"](value).length));
+    const margin = { top: 12, right: beside ? Math.min(260, 14 + 7.1 * longest) : 14, bottom: 42, left: 34 + 7 * widest };
     this.box = { width, height, margin, right: width - margin.right, bottom: height - margin.bottom };
-    this._scales(series);
+    this._scales();
     const svg = svgNode("svg", { viewBox: `0 0 ${width} ${height}`, width, height, "aria-hidden": "true" });
     this._axes(svg);
     const clip = `clip-${(LineChart.made = (LineChart.made || 0) + 1)}`;
@@ -152,7 +154,8 @@ class LineChart {
     this.series = series;
   }
 
-  _scales(series) {
+  /* What the axes span, and the ticks of the vertical one. */
+  _domains(series) {
     const { x, y } = this.options;
     const xs = series.flatMap((each) => [each.x[0], each.x[each.x.length - 1]]);
     const low = x.log ? Math.max(1, Math.min(...xs)) : Math.min(0, ...xs);
@@ -162,12 +165,18 @@ class LineChart {
     const top = y.top ?? (y.log ? 1.4 : 1.06) * Math.max(...all, y.log ? 1 : 1e-9);
     const lines = series.flatMap((each) => each.y).filter((v) => Number.isFinite(v));
     const bottom = y.log ? 0.8 * Math.min(...all.filter((v) => v > 0)) : Math.min(0, ...lines);
+    this.domain = { low, high, bottom, top };
+    this.rows = y.log ? logTicks(bottom, top) : linearTicks(bottom, top, 6, y.format === "bytes");
+  }
+
+  _scales() {
+    const { x, y } = this.options;
+    const { low, high, bottom, top } = this.domain;
     const { margin, right, bottom: end } = this.box;
     const scale = (value, from, to, log, start, stop) => {
       const at = log ? Math.log(Math.max(value, 1e-12) / from) / Math.log(to / from) : (value - from) / (to - from);
       return start + at * (stop - start);
     };
-    this.domain = { low, high, bottom, top };
     this.atX = (value) => scale(value, low, high, x.log, margin.left, right);
     this.atY = (value) => scale(value, bottom, top, y.log, end, margin.top);
     this.fromX = (at) => {
@@ -180,10 +189,7 @@ class LineChart {
     const { x, y } = this.options;
     const { margin, right, bottom, width } = this.box;
     const format = FORMAT[y.format || "number"];
-    const rows = y.log
-      ? logTicks(this.domain.bottom, this.domain.top)
-      : linearTicks(this.domain.bottom, this.domain.top, 6, y.format === "bytes");
-    for (const value of rows) {
+    for (const value of this.rows) {
       const at = this.atY(value);
       svg.append(
         svgNode("line", { class: "grid", x1: margin.left, x2: right, y1: at, y2: at }),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -49,6 +50,18 @@ def hint(text: str) -> str:
 
 def bar(pixels: float) -> str:
     return f'<span class="bar-cell" style="width:{max(0.0, pixels):.0f}px"></span>'
+
+
+def strip(marks: dict[str, float], low: float, high: float) -> str:
+    """Values as ticks on one logarithmic scale, joined by a line; the one named bound stands apart."""
+    span = math.log(max(high, low * 1.0001) / low)
+    places = {name: 100 * math.log(max(value, low) / low) / span for name, value in marks.items()}
+    measured = [place for name, place in places.items() if name != "bound"]
+    drawn = f'<i style="left:{min(measured):.1f}%;width:{max(measured) - min(measured):.1f}%"></i>'
+    for name, place in places.items():
+        kind = "limit" if name == "bound" else "tick"
+        drawn += f'<b class="{kind}" style="left:{place:.1f}%" title="{escape(name)}"></b>'
+    return f'<span class="strip">{drawn}</span>'
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]], classes: Sequence[str] = ()) -> str:

@@ -15,6 +15,7 @@ from adamb.tools.report.markup import (
     section,
     side_by_side,
     small_title,
+    strip,
     table,
     title,
 )
@@ -34,14 +35,17 @@ def cost(measured: Sequence[LatencySource]) -> Section | None:
 
 def _cost_of(i: int, source: LatencySource) -> str:
     data = source.data
-    worst = max(data["act"]["max"], data["observe"]["max"], 1)
+    known = [data[kind][key] for kind in ("act", "observe") for key in QUANTILES]
+    limits = {kind: data.get(f"bound_{kind}") for kind in ("act", "observe")}
+    low, high = (
+        max(1.0, 0.8 * min(known)),
+        1.1 * max([*known, *(limit for limit in limits.values() if limit)]),
+    )
     rows, classes = [], []
-    for kind in ("act", "observe"):
-        bound = data.get(f"bound_{kind}")
+    for kind, bound in limits.items():
+        marks = {key: data[kind][key] for key in QUANTILES} | ({} if bound is None else {"bound": bound})
         figures = [number(data[kind][key]) for key in QUANTILES]
-        rows.append(
-            [kind, *figures, "" if bound is None else number(bound), bar(120 * data[kind]["max"] / worst)]
-        )
+        rows.append([kind, *figures, "" if bound is None else number(bound), strip(marks, low, high)])
         classes.append("bad" if bound is not None and data[kind]["max"] > bound else "")
     facts = [
         f"{name} {number(data[key])} bytes"
@@ -50,7 +54,7 @@ def _cost_of(i: int, source: LatencySource) -> str:
     ]
     notes = [str(data["note"]) if data.get("note") else "", ", ".join(facts)]
     charts = (panel(chart(f"cost-{kind}-{i}", f"{kind} over the episodes")) for kind in ("act", "observe"))
-    headings = ["", ">mean", ">99 % below", ">99.9 % below", ">dearest", ">bound", ""]
+    headings = ["", ">mean", ">99 % below", ">99.9 % below", ">dearest", ">bound", "on a logarithmic scale"]
     return (
         title(f"{source.label}, {data.get('unit', '')} per call")
         + side_by_side(*charts)

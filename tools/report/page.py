@@ -67,6 +67,9 @@ def build(sources: Sequence[Source]) -> Report:
         judge(source, bounds.get(id(source)), [each for each in latency if same_controller(source, each)])
         for source in sources
     ]
+    for source, judgement in zip(sources, judgements, strict=True):
+        if isinstance(source, LatencySource):
+            judgement.attached = any(same_controller(run, source) for run in runs)
     blocks = [source for source in sources if isinstance(source, BlockSource)]
     replays: list[RunSource | BlockSource] = [run for run in runs if run.recording is not None]
     replays += [block for block in blocks if block.inspection.view is not None]

@@ -190,13 +190,14 @@ def latency_payload(source: LatencySource) -> dict[str, Any]:
         columns = {"episode": [float(episodes[(a + b - 1) // 2]) for a, b in _pairs(edges)]}
         for name, join in (
             ("act_mean", np.mean), ("act_max", np.max), ("observe_mean", np.mean), ("observe_max", np.max),
-            ("bound_act", np.max),
+            ("bound_act", np.max), ("bound_observe", np.max),
         ):  # fmt: skip
             values = curves.get(name, [])
             if values and values[0] is not None:
                 full = np.array(values, dtype=float)
                 columns[name] = [float(f"{join(full[a:b]):.6g}") for a, b in _pairs(edges)]
-    return {"label": source.label, "unit": source.data.get("unit", ""), "curves": columns}
+    limits = {kind: source.data.get(f"bound_{kind}") for kind in ("act", "observe")}
+    return {"label": source.label, "unit": source.data.get("unit", ""), "curves": columns, "bounds": limits}
 
 
 def _pairs(edges: np.ndarray) -> list[tuple[int, int]]:

@@ -107,9 +107,12 @@ def speed(run: RunSource, latency: list[LatencySource]) -> Answer:
         answer = speed_of_latency(latency[0])
         return Answer(SPEED, answer.status, answer.short, f"{answer.text} {host}".strip())
     short = "Not measured" if here is None else f"{here:.3g} µs a step, on a host"
+    command = ""
     if run.data.get("agent") == "adamb":
-        host += f" For instructions on a target: adamb latency {run.problem} --target cortex-m0."
-    return Answer(SPEED, NOTE, short, host.strip())
+        host += " For instructions on a target, add to this report the folder that this command writes:"
+        cap = "" if run.budget_bytes is None else f" --budget {run.budget_bytes}"
+        command = f"adamb latency {run.problem}{cap} --target cortex-m0 --out runs/latency"
+    return Answer(SPEED, NOTE, short, host.strip(), command)
 
 
 def when_full(run: RunSource) -> Answer:

@@ -68,6 +68,7 @@ def what(sources: Sequence[Source]) -> str:
 
 def answers(judgements: list[Judgement]) -> Section:
     """Cards for one source; for several also a table, so that they can be compared."""
+    judgements = [each for each in judgements if not each.attached]
     if len(judgements) == 1:
         return section("answers", "In short", "", cards(judgements[0]))
     runs = [each for each in judgements if each.kind == "run"]
@@ -85,6 +86,7 @@ def cards(judgement: Judgement) -> str:
     for answer in judgement.answers:
         short = f'<p class="short">{escape(answer.short)}</p>'
         text = f"<h3>{escape(answer.question)}</h3>{short}<p>{escape(answer.text)}</p>"
+        text += f"<p><code>{escape(answer.command)}</code></p>" if answer.command else ""
         found.append(f'<article class="card {answer.status}">{text}</article>')
     return f'<div class="cards">{"".join(found)}</div>'
 

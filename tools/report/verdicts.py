@@ -29,6 +29,8 @@ class Answer:
     status: str
     short: str
     text: str
+    command: str = ""
+    """What to type to know more."""
 
 
 @dataclass
@@ -39,6 +41,8 @@ class Judgement:
     kind: str
     violations: list[str]
     answers: list[Answer] = field(default_factory=list)
+    attached: bool = False
+    """Already told by the answers about a run."""
 
     @property
     def ok(self) -> bool:
