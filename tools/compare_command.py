@@ -61,6 +61,9 @@ def compare(
     cap: Annotated[
         str, typer.Option("--cap", help="cap of the rivals, and of the adamb row others are compared with")
     ] = "4KiB",
+    when_full: Annotated[
+        str | None, typer.Option("--when-full", help="another choice for adamb: reclaim or freeze")
+    ] = None,
     only: Annotated[
         str | None, typer.Option("--only", help="these baselines and rivals instead of all, with commas")
     ] = None,
@@ -98,7 +101,7 @@ def compare(
     )
     comparing.check_episodes(task.episodes, drift)
     outputs.refuse_to_overwrite([] if json in (None, "-") else [Path(str(json))], force=force)
-    line_up = comparing.contenders(task.make(), sizes, most)
+    line_up = comparing.contenders(task.make(), sizes, most, {"when_full": when_full} if when_full else {})
     if only is not None:
         line_up = comparing.chosen(line_up, [name.strip() for name in only.split(",") if name.strip()])
     rows = _watched(task, line_up, most, quiet=quiet)
@@ -207,11 +210,13 @@ def footer(task: Task, rows: list[Row], cap: int) -> str:
     from adamb.tools.comparing import LAST, RECOVERED, WINDOW
     from adamb.tools.summary import seeds_text
 
+    given = ", ".join(f"{name}={value}" for name, value in rows[0].contender.options)
     lines = [
         f"seeds {seeds_text(task.seeds)}; mean return of an episode ± 95 % over {len(task.seeds)} seeds; "
         f"− adamb: paired difference to adamb under {format_bytes(cap)}",
-        "adamb and rivals run with their default options, tuned to no problem; rivals are charged the 16-bit "
-        "numbers a device would keep; bytes: worst seed; — keeps nothing it has learned",
+        f"adamb{' (' + given + ')' if given else ''} and rivals run with their default options, tuned to no "
+        "problem; rivals are charged the 16-bit numbers a device would keep; bytes: worst seed; — keeps "
+        "nothing it has learned",
         "static: the best fixed action of each seed, found beforehand on the first episodes of the same luck",
     ]
     if any(row.share is not None for row in rows):

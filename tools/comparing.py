@@ -6,7 +6,7 @@ known much better than either return.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +37,8 @@ class Contender:
     kind: str
     agent: str
     budget_bytes: int | None = None
+    options: tuple[tuple[str, str], ...] = ()
+    """Given by the user; none means the agent's defaults."""
 
     @property
     def label(self) -> str:
@@ -95,14 +97,18 @@ class Row:
         who = self.contender
         return {
             "agent": who.agent, "kind": who.kind, "budget_bytes": who.budget_bytes,
+            "options": dict(who.options),
             "bytes_peak": None if self.why_not else self.bytes_peak, "why_not": self.why_not,
             **estimates, **recoveries,
         }  # fmt: skip
 
 
-def contenders(problem: Problem, budgets: Sequence[int], cap: int) -> list[Contender]:
+def contenders(
+    problem: Problem, budgets: Sequence[int], cap: int, options: Mapping[str, str]
+) -> list[Contender]:
     """The controller under every cap, the learners beside it, then what needs no learning."""
-    line_up = [Contender("controller", "adamb", size) for size in sorted({*budgets, cap})]
+    given = tuple(options.items())
+    line_up = [Contender("controller", "adamb", size, given) for size in sorted({*budgets, cap})]
     line_up += [Contender("rival", name, cap) for name in ("zoom", "bandit")]
     line_up.append(Contender("rival", "bandit", BANDIT_BYTES))
     line_up += [Contender("baseline", f"baseline:{name}") for name in problem.baselines()]
@@ -153,7 +159,8 @@ def _play(problem: Problem, contender: Contender) -> Row:
     from adamb.host_sim.runner import simulate
 
     try:
-        agent = make_agent(contender.agent, problem, budget_bytes=contender.budget_bytes)
+        given = dict(contender.options)
+        agent = make_agent(contender.agent, problem, budget_bytes=contender.budget_bytes, **given)
     except BudgetExceeded as error:
         return Row(contender, why_not=f"needs {error.required} bytes")
     return measured(contender, simulate(problem, agent), problem.drift)

@@ -97,6 +97,20 @@ def test_a_cap_too_small_for_the_controller_is_a_row_and_not_the_end(capsys):
     assert rows["adamb", 4096]["last"]["mean"] > 0
 
 
+def test_another_choice_for_a_full_pool_reaches_the_controller_and_the_footer(capsys):
+    few = ["--only", "random", "--budgets", "1KiB", "--cap", "1KiB", "--episodes", "300", "--seeds", "2"]
+    levels = {}
+    for choice in ("reclaim", "freeze"):
+        code, out, error = adamb(
+            capsys, "compare", "cache-lite", *few, "--when-full", choice, "--quiet", "--json", "-"
+        )
+        assert code == 0 and f"when_full={choice}" in " ".join(error.split()), error
+        row = json.loads(out)["rows"][0]
+        levels[choice] = row["last"]["mean"]
+        assert row["options"] == {"when_full": choice}
+    assert levels["reclaim"] != levels["freeze"]
+
+
 def test_a_problem_without_a_known_optimum_has_no_share(capsys):
     found, rows = compared(capsys, "dram-1x1", "--only", "adaptive,closed", "--budgets", "2KiB")
     assert all(row["share"] is None for row in found["rows"]) and ("optimal", None) not in rows
