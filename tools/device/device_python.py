@@ -18,7 +18,7 @@ import numpy as np
 
 from adamb.tools.device.core import CoreError, c_folder
 from adamb.tools.device.extras import build_folder
-from adamb.tools.device.inline import board_texts
+from adamb.tools.device.inline import board_texts, constants, inlined
 from adamb.tools.device.micropython import Run, run_program
 from adamb.tools.device.mpy import compile_file
 from adamb.tools.device.port_common import TEMPLATES
@@ -28,6 +28,14 @@ PACKAGE = "adamb.firmware_model"
 BOARD_FOLDER = "lib/adamb/firmware_model"
 ENTRY = "core"
 OPTIONAL = ("check",)
+#: Module -> its function that fast.py can replace, and the name it has there.
+HOOKS = {"value": ("find", "find"), "counts": ("_expect_four", "expect_four")}
+_HOOK = """
+try:
+    from .fast import {fast} as {name}
+except (ImportError, SyntaxError):
+    pass
+"""
 
 
 def _imports(path: Path) -> set[str]:
@@ -71,7 +79,15 @@ def board_sources(*, optional: bool = False) -> dict[str, Path]:
     wanted = {path for entry in (ENTRY, *(OPTIONAL if optional else ())) for path in modules(entry)}
     package = c_folder().parent / "__init__.py"
     texts = {package.stem: package.read_text(encoding="utf-8"), **board_texts(tuple(sorted(wanted)))}
+    for stem, (name, fast) in HOOKS.items():
+        texts[stem] += _HOOK.format(name=name, fast=fast)
     return {stem: _kept(f"{stem}.py", text.encode()) for stem, text in texts.items()}
+
+
+def fast_path() -> bytes:
+    """fast.py, which a board that can compile machine code may load beside the other modules."""
+    text = (TEMPLATES / "fast.py.in").read_text(encoding="utf-8")
+    return inlined(text, constants(c_folder().parent)).encode()
 
 
 def board_files(kind: str, *, optional: bool = False) -> dict[str, Path]:

@@ -12,7 +12,7 @@ from adamb.budgets.boards import Board, load_board
 from adamb.budgets.errors import BudgetExceeded, InputError
 from adamb.host_sim.registry import make_problem
 from adamb.tools.device.core import HostCore
-from adamb.tools.device.device_python import board_files
+from adamb.tools.device.device_python import board_files, fast_path
 from adamb.tools.device.measure_micropython import import_bytes, package_bytes, start_bytes
 from adamb.tools.device.port_c import installed_version
 from adamb.tools.device.port_common import Job, fill
@@ -176,6 +176,7 @@ def files(job: Job, board_name: str) -> dict[str, bytes]:
     for kind in ("py", "mpy"):
         for place, path in board_files(kind, optional=True).items():
             made[f"{kind}/{place.removeprefix('/lib/')}"] = path.read_bytes()
+    made["fast/fast.py"] = fast_path()
     for name in ("adamb_settings.py", "selftest.py", "main.py"):
         made[name] = fill(f"{name}.in", values).encode()
     made["README.md"] = fill("README_mpy.md.in", values).encode()
