@@ -24,7 +24,9 @@ def register(app: typer.Typer) -> None:
 
 
 def inspect(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="raw words, a printed array or recording.npz")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="raw words, a snapshot, a flash dump, a print")
+    ],
     html: Annotated[
         Path | None, typer.Option("--html", help="write the partition explorer to this file")
     ] = None,

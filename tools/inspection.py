@@ -23,7 +23,7 @@ class Inspection:
 
     def __init__(self, file: BlockFile) -> None:
         self.file, self.words = file, np.ascontiguousarray(file.words)
-        self.problems: list[str] = []
+        self.problems: list[str] = list(file.problems)
         self.view: BlockView | None = None
         self.ledger: Ledger | None = None
         if int(self.words[_spec.H_HASH]) != _spec.SPEC_HASH:

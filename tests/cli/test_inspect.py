@@ -9,8 +9,9 @@ from array import array
 import numpy as np
 import pytest
 
-from adamb.firmware_model import _spec, binding
+from adamb.firmware_model import _spec, binding, snapshot, store
 from adamb.host_sim.block_view import BlockView
+from adamb.host_sim.recording import Recording
 from adamb.tools.block_file import read_block
 from adamb.tools.cli import main
 from adamb.tools.inspection import Inspection
@@ -92,6 +93,77 @@ def test_every_form_gives_the_same_block(capsys, folder, words, tmp_path):
         assert code == 0, (name, error)
         same = {key: value for key, value in found.items() if key not in ("file", "form", "offset")}
         assert same == {key: truth[key] for key in same}, name
+
+
+class Flash:
+    """Storage in memory as the store wants it."""
+
+    page_bytes, sector_bytes, sectors = 256, 4096, 8
+
+    def __init__(self):
+        self.content = bytearray(b"\xff" * self.sector_bytes * self.sectors)
+
+    def read(self, address, buffer):
+        buffer[:] = self.content[address : address + len(buffer)]
+        return 0
+
+    def prog(self, address, buffer):
+        self.content[address : address + len(buffer)] = buffer
+        return 0
+
+    def erase(self, address):
+        self.content[address : address + self.sector_bytes] = b"\xff" * self.sector_bytes
+        return 0
+
+
+def saved(words):
+    block = array("H", words.tolist())
+    out = bytearray(snapshot.bytes(block))
+    assert snapshot.save(block, out) == len(out)
+    return bytes(out)
+
+
+def learnt_of(found):
+    """What a snapshot keeps: all but stale words behind the used ones."""
+    return {
+        key: found[key] for key in ("sound", "counters", "ledger", "partitions", "values", "configuration")
+    }
+
+
+def test_a_snapshot_opens_as_the_block_it_was(capsys, folder, words, tmp_path):
+    _, truth, _ = inspected(capsys, folder / "block.bin")
+    path = tmp_path / "controller.snapshot"
+    path.write_bytes(saved(words))
+    code, found, _ = inspected(capsys, path)
+    assert code == 0 and found["form"] == "a snapshot" and learnt_of(found) == learnt_of(truth)
+
+
+def test_a_snapshot_with_a_wrong_bit_is_damaged(capsys, words, tmp_path):
+    content, path = bytearray(saved(words)), tmp_path / "controller.snapshot"
+    content[16 + 2 * int(_spec.H_MEAN_REWARD)] ^= 4
+    path.write_bytes(content)
+    code, found, _ = inspected(capsys, path)
+    assert code == 1 and found["problems"] == ["the snapshot's checksum does not match its words"]
+    path.write_bytes(content[:200])
+    code, _, error = inspected(capsys, path)
+    assert code == 2 and "of which" in error
+
+
+def test_the_newest_sound_save_of_a_flash_dump_is_opened(capsys, folder, words, tmp_path):
+    flash, path = Flash(), tmp_path / "flash.bin"
+    kept = store.open(flash, len(words))
+    older = Recording.load(folder / "recording.npz").frames[5]
+    old = array("H", [*older.tolist(), *[0] * (len(words) - len(older))])
+    assert kept.save(old) == 0 and kept.save(array("H", words.tolist())) == 0
+    path.write_bytes(flash.content)
+    code, found, _ = inspected(capsys, path)
+    assert code == 0 and found["form"] == "save 2 of a store" and found["counters"]["episodes"] == 150
+    newest = found["offset"]
+    flash.content[newest + 40] ^= 1
+    path.write_bytes(flash.content)
+    code, found, _ = inspected(capsys, path)
+    assert code == 0 and found["form"] == "save 1 of a store"
+    assert found["counters"] == BlockView(older).counters
 
 
 def test_a_frame_of_a_recording_can_be_opened(capsys, folder):
