@@ -7,7 +7,8 @@ C_SOURCES := $(wildcard firmware_model/c/*.c firmware_model/c/*.h firmware_model
 .PHONY: demo test test-fast lint spec vectors clean
 
 demo: .venv/.installed
-	@$(BIN)/adamb run oil-laplace --budget 4KiB --seeds 10 --plot --out runs/demo --force
+	@$(BIN)/adamb run oil-laplace --budget 4KiB --seeds 10 --record --plot --out runs/demo --force
+	@$(BIN)/adamb report runs/demo --out runs/demo/report.html
 
 test: .venv/.installed-test lint
 	$(BIN)/python -m pytest -n 2
@@ -34,6 +35,9 @@ lint: .venv/.installed-test
 .venv/.installed-test: .venv/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -e ".[device,cluster,web,dev]"
 	@touch $@
+
+spec: .venv/.installed
+	$(BIN)/python tools/generate_spec.py
 
 vectors: .venv/.installed-test
 	$(BIN)/python tests/vectors/generate.py

@@ -254,6 +254,9 @@ def perform(request: Request) -> int:
         return INTERRUPTED
     if not saved:
         return USAGE
+    if request.out is not None:
+        names = ", ".join(sorted(path.name for path in request.out.iterdir() if path.is_file()))
+        print(f"saved in {request.out}: {names}", file=sys.stderr)
     return OK if result.within_budget() else VIOLATED
 
 
