@@ -5,8 +5,8 @@
         core.init(config, block)
     code = store.save(block)                       # now and then; 0 or an ERR_ code
 
-`flash` has page_bytes, sector_bytes, sectors, and read(address, buffer), prog(address, buffer), erase(address)
-that return 0, or anything else when they failed. What each promises and costs is told in adamb_store.h.
+`flash` has page_bytes, sector_bytes, sectors, read(address, buffer), prog(address, buffer), erase(address);
+the calls return 0, or anything else when they failed. What each promises and costs is told in adamb_store.h.
 """
 
 from . import snapshot
@@ -46,7 +46,10 @@ def open(flash, words):
     if store.slots < 2 * store.group_slots:
         return ERR_CONFIG
     for slot in range(store.slots):
-        store.sequence = max(store.sequence, store._read_heads(slot))
+        found = store._read_heads(slot)
+        if found > store.sequence:
+            store.sequence = found
+            store.last = slot
     store.newest = store._find(store.sequence)
     return store
 
@@ -64,6 +67,7 @@ class Store:
         self.group_slots = self.group_bytes // slot_bytes
         self.slots = flash.sectors // sectors * self.group_slots
         self.newest = self.slots  # slot of the last completed save; `slots` when there is none
+        self.last = self.slots  # slot of the last attempt, complete or not; `slots` when there is none
         self.sequence = 0  # the highest ever given to a save
 
     def _address(self, slot):
@@ -163,7 +167,7 @@ class Store:
         snapshot.crc_set(self._head_crc(), heads, _CRC)
 
     def save(self, block):
-        """Save the block: 0, or ERR_BLOCK, ERR_MEMORY, ERR_DEVICE, and what was saved before is still there."""
+        """Save the block: 0, or ERR_BLOCK, ERR_MEMORY, ERR_DEVICE, and the save before is still there."""
         length = snapshot.head(block, self.heads, STORE_HEAD_BYTES)
         if length < 0:
             return length
@@ -175,14 +179,13 @@ class Store:
         self.sequence += 1  # also when this fails: two different saves never have the same number
         self._write_heads(length)
         kept = self.newest // self.group_slots  # never erased; no group when there is no save
-        slot = 0 if self.newest == self.slots else (self.newest + 1) % self.slots
+        slot = 0 if self.last == self.slots else (self.last + 1) % self.slots
         for _ in range(self.slots):
             first = slot % self.group_slots == 0
-            if first and slot // self.group_slots == kept:
-                break
-            if first and not self._erase_group(slot):
+            if first and (slot // self.group_slots == kept or not self._erase_group(slot)):
                 slot = (slot + self.group_slots) % self.slots
                 continue
+            self.last = slot
             # Behind the first slot a torn save may lie; a page is written once between two erases.
             blank = first or self._holds(slot, block, 0)
             if blank and self._write(slot, block, end) and self._holds(slot, block, end):

@@ -26,11 +26,13 @@ int32_t adamb_snapshot_save(const uint16_t *block, uint8_t *out, uint32_t capaci
 
 /* Make the block what it was when saved, words behind the used part 0; `length` is the exact length of the snapshot,
  * `words` the size of the caller's block, which may be larger than the saved one was.
- * Verified before the first word changes: head, length, CRC, that the head agrees with the saved words, that the block is large enough. An
- * error among these changes nothing. Verified after: adamb_check, because it walks a block. Only a snapshot forged with a
- * right CRC gets so far (save refuses what fails the check); the whole block then is 0, which every call answers
- * with BAD_BLOCK. Errors: BAD_ARGUMENT (null), BAD_BLOCK (not a snapshot, of another version, or damaged), NO_MEMORY
- * (the block has fewer words than the saved one). Work: O(length + words). Touches the whole block. */
+ * Verified before the first word changes: head, length, CRC, that the head agrees with the saved words, that the block
+ * is large enough. An error among these changes nothing. Verified after: adamb_check, because it walks a block. Only a
+ * snapshot forged with a right CRC gets so far (save refuses what fails the check); the whole block then is 0, which
+ * every call answers with BAD_BLOCK.
+ * Errors: BAD_ARGUMENT (null), BAD_BLOCK (not a snapshot, of another version, or damaged), NO_MEMORY (the block has
+ * fewer words than the saved one).
+ * Work: O(length + words). Touches the whole block. */
 int adamb_snapshot_restore(const uint8_t *data, uint32_t length, uint16_t *block, uint32_t words);
 /* cffi end */
 

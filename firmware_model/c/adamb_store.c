@@ -105,9 +105,13 @@ int adamb_store_open(adamb_store *store, const adamb_flash *flash, uint8_t *page
         return ADAMB_ERR_CONFIG;
     }
     store->sequence = 0;
+    store->last = store->slots;
     for (uint32_t slot = 0; slot < store->slots; slot++) {
         uint32_t found = read_heads(store, slot, heads);
-        store->sequence = found > store->sequence ? found : store->sequence;
+        if (found > store->sequence) {
+            store->sequence = found;
+            store->last = slot;
+        }
     }
     number = store->sequence;
     store->newest = find(store, &number, heads);
@@ -195,17 +199,15 @@ int adamb_store_save(adamb_store *store, const uint16_t *block)
     adamb_snapshot_set32(heads + AT_BYTES, (uint32_t)length);
     adamb_snapshot_set32(heads + AT_CRC, head_crc(heads));
     kept = adamb_number_divide(store->newest, store->group_slots); /* never erased; no group when there is no save */
-    slot = store->newest == store->slots ? 0 : next_slot(store, store->newest, 0);
+    slot = store->last == store->slots ? 0 : next_slot(store, store->last, 0);
     for (uint32_t tries = 0; tries < store->slots; tries++) {
         uint32_t group = adamb_number_divide(slot, store->group_slots);
         int first = slot == group * store->group_slots;
-        if (first && group == kept) {
-            break;
-        }
-        if (first && !erase_group(store, slot)) {
+        if (first && (group == kept || !erase_group(store, slot))) {
             slot = next_slot(store, slot, 1);
             continue;
         }
+        store->last = slot;
         /* Behind the first slot a torn save may lie; a page is written once between two erases. */
         if ((first || holds(store, slot, block, heads, 0)) && write_slot(store, slot, block, heads, end) &&
             holds(store, slot, block, heads, end)) {

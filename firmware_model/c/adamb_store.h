@@ -1,9 +1,9 @@
 /* AdaMB store: saves of a controller on flash or EEPROM that survive a power cut at any moment. Format: SPEC.md, Stores.
  *
- * The storage is a ring of slots, each large enough for one save; a save goes to the slot behind the newest one. The
+ * The storage is a ring of slots, each large enough for one save; a save goes to the slot behind the last attempt. The
  * newest completed save is never erased or written to, so
  *   - after a cut anywhere, restore gives the last completed save, or the one that was just being completed, bit for bit;
- *   - every sector is erased equally often: once for every (slots) saves, give or take one and one for every cut;
+ *   - every sector is erased equally often, once for every (slots) saves; after a cut the ring moves on, too;
  *   - a place that no longer keeps what it is given is noticed by reading back, and the next one is used.
  *
  *     static uint8_t page[256];
@@ -44,26 +44,31 @@ typedef struct {
     uint32_t slot_bytes, slots;
     uint32_t group_bytes, group_slots; /* what is erased together, and the slots in it */
     uint32_t newest;                   /* slot of the last completed save; `slots` when there is none */
+    uint32_t last;                     /* slot of the last attempt, complete or not; `slots` when there is none */
     uint32_t sequence;                 /* the highest ever given to a save */
 } adamb_store;
 
-/* Look for saves. `page` has flash->page_bytes and belongs to the store from now on, as does `flash`; `words` is the size of
- * the block. Use the same geometry and words every time: they say where the slots are. An empty or foreign storage is no
- * error. Errors: BAD_ARGUMENT (null), BAD_CONFIG (geometry: see adamb_flash). Work: reads a head of every slot and all of the newest
- * save; every damaged save that is newer costs one more such round. Changes nothing on the storage. */
+/* Look for saves. `page` has flash->page_bytes and belongs to the store from now on, as does `flash`; `words` is the
+ * size of the block. Use the same geometry and words every time: they say where the slots are. An empty or foreign
+ * storage is no error.
+ * Errors: BAD_ARGUMENT (null), BAD_CONFIG (geometry: see adamb_flash).
+ * Work: reads a head of every slot and all of the newest save; every damaged save that is newer costs one more such
+ * round. Changes nothing on the storage. */
 int adamb_store_open(adamb_store *store, const adamb_flash *flash, uint8_t *page, uint32_t words);
 
-/* Save the block. When it returns 0 the save is complete and has been read back. A block that fails adamb_check is refused.
- * Errors: BAD_ARGUMENT (null), BAD_BLOCK, NO_MEMORY (the block has more words than open was told), DEVICE (no slot keeps the save;
- * what was saved before is still there). Work: one adamb_check, at most one erase of a slot's sectors, one write and one reading
- * of the save; as much again for every slot that fails. */
+/* Save the block. When it returns 0 the save is complete and has been read back. A block that fails adamb_check is
+ * refused.
+ * Errors: BAD_ARGUMENT (null), BAD_BLOCK, NO_MEMORY (the block has more words than open was told), DEVICE (no slot
+ * keeps the save; what was saved before is still there).
+ * Work: one adamb_check, at most one erase of a slot's sectors, one write and one reading of the save; as much again
+ * for every slot that fails. */
 int adamb_store_save(adamb_store *store, const uint16_t *block);
 
-/* Make the block what it was at the last completed save; words behind its used part are 0. A save that was damaged since, or
- * belongs to another version, is passed over for the one before it.
- * Errors: BAD_ARGUMENT (null), EMPTY (no save), NO_MEMORY (the block has fewer words than the saved one), BAD_BLOCK (saves are there,
- * but of another version). The block is unchanged, except where saves have passed the CRC but not adamb_check or a second
- * reading: then all of it is 0, which every call answers with BAD_BLOCK.
+/* Make the block what it was at the last completed save; words behind its used part are 0. A save that was damaged
+ * since, or belongs to another version, is passed over for the one before it.
+ * Errors: BAD_ARGUMENT (null), EMPTY (no save), NO_MEMORY (the block has fewer words than the saved one), BAD_BLOCK
+ * (saves are there, but of another version). The block is unchanged, except where saves have passed the CRC but not
+ * adamb_check or a second reading: then all of it is 0, which every call answers with BAD_BLOCK.
  * Work: as open, and once more reading the save, and adamb_check. */
 int adamb_store_restore(adamb_store *store, uint16_t *block, uint32_t words);
 /* cffi end */
