@@ -58,7 +58,7 @@ int adamb_store_open(adamb_store *store, const adamb_flash *flash, uint8_t *page
 
 /* Save the block. When it returns 0 the save is complete and has been read back. A block that fails adamb_check is
  * refused.
- * Errors: BAD_ARGUMENT (null), BAD_BLOCK, NO_MEMORY (the block has more words than open was told), DEVICE (no slot
+ * Errors: BAD_ARGUMENT (null), BAD_BLOCK, NO_MEMORY (more words are in use than open was told), DEVICE (no slot
  * keeps the save; what was saved before is still there).
  * Work: one adamb_check, at most one erase of a slot's sectors, one write and one reading of the save; as much again
  * for every slot that fails. */
