@@ -92,7 +92,7 @@ def step(w, t, next_state):
         w[H_MEAN_REWARD] = mean + (reward - mean >> 8)
     else:
         w[H_MEAN_REWARD] = mean - (mean - reward >> 8)
-    w[H_RETURN_SUM] = w[H_RETURN_SUM] + (reward >> 16 - t[T_FRACTION]) & 0xFFFF
+    w[H_RETURN_SUM] = min(w[H_RETURN_SUM] + (reward >> 16 - t[T_FRACTION]), 0xFFFF)
     if w[H_SHARE] == SHARE_TESTING:
         reward = reward & 0xFF00 | _coarse_mean(t, next_state)
         _compare(w, t, t[T_STATE] >> 11 << 5 | t[T_ACTION] >> 11, reward)

@@ -67,7 +67,7 @@ typedef struct {
     uint16_t bonus;    /* c * 4096 in force */
     /* Counters; they stop at 65535 and never decrease. */
     uint16_t refused;     /* splits refused for want of a unit */
-    uint16_t no_room;     /* samples that went to the parent for want of a record */
+    uint16_t no_room;     /* samples that went to the parent (or, at a root, nowhere) for want of a record */
     uint16_t reclaims;    /* pieces of the partition given back */
     uint16_t saturations; /* times that counts were halved */
     uint16_t restarts;    /* times that learning began anew after a change */

@@ -51,9 +51,10 @@ void adamb_adapt_step(adamb_call *c, uint16_t state_code, uint16_t action_code, 
     uint16_t *w = c->w;
     uint16_t mean = w[ADAMB_H_MEAN_REWARD];
     w[ADAMB_H_MEAN_REWARD] = (uint16_t)(reward > mean ? mean + ((reward - mean) >> 8) : mean - ((mean - reward) >> 8));
-    w[ADAMB_H_RETURN_SUM] = (uint16_t)(w[ADAMB_H_RETURN_SUM] + (reward >> (16 - c->fraction)));
+    uint32_t sum = (uint32_t)w[ADAMB_H_RETURN_SUM] + (reward >> (16 - c->fraction));
+    w[ADAMB_H_RETURN_SUM] = (uint16_t)(sum > 0xFFFFu ? 0xFFFFu : sum); /* more steps than the horizon must not wrap */
     if (w[ADAMB_H_SHARE] == ADAMB_SHARE_TESTING) {
-        uint32_t sum = 0;
+        sum = 0;
         for (uint8_t i = 0; i < c->d_s; i++) {
             sum += next[i];
         }

@@ -122,7 +122,7 @@ def adapt(m: Model, h: int, state: int, action: int, reward: int, next_state: Se
     learned = m.learned
     mean = learned["mean_reward"]
     learned["mean_reward"] = num.toward(mean, reward, abs(reward - mean) >> 8)
-    learned["return_sum"] = (learned["return_sum"] + (reward >> (16 - m.f))) & 0xFFFF
+    learned["return_sum"] = min(learned["return_sum"] + (reward >> (16 - m.f)), 65535)
     if m.share != spec.SHARE_TESTING:
         return
     cell = (state >> 11) << 5 | action >> 11
