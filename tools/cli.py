@@ -20,6 +20,7 @@ COMMANDS = (
     "plan_command",
     "profile_command",
     "check_budget_command",
+    "speed_command",
     "latency_command",
     "port_command",
     "trace_command",

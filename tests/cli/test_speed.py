@@ -1,0 +1,114 @@
+"""`adamb speed` measures every implementation on the same run and orders them as they are."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from adamb.host_sim.registry import make_problem
+from adamb.tools import speeds
+from adamb.tools.cli import main
+
+QUICK = ["--episodes", "40", "--controllers", "8", "--rounds", "2"]
+
+
+def adamb(capsys, *arguments):
+    code = main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_json_has_every_implementation_with_its_ratio(capsys):
+    code, out, err = adamb(capsys, "speed", "oil-laplace", *QUICK, "--json", "-")
+    assert code == 0 and err == ""
+    content = json.loads(out)
+    rows = content["rows"]
+    assert [row["implementation"].split(",")[0] for row in rows] == [
+        "C",
+        "C",
+        "Python twin (CPython)",
+        "float64 reference",
+    ]
+    fastest = min(row["step_ns"] for row in rows)
+    for row in rows:
+        assert row["step_ns"] == pytest.approx(row["act_ns"] + row["observe_ns"], abs=0.2)
+        assert row["ratio"] == pytest.approx(row["step_ns"] / fastest, rel=0.02)
+    assert (content["episodes"], content["controllers"], content["mode"]) == (40, 8, "tracking")
+    by_name = {row["implementation"]: row["ratio"] for row in rows}
+    assert by_name["Python twin (CPython)"] > 5 and by_name["float64 reference"] > 5
+
+
+def test_the_table_shows_times_ratios_and_seeds(capsys):
+    code, out, _ = adamb(capsys, "speed", *QUICK, "--only", "c,reference", "--seed-base", 7)
+    assert code == 0
+    for promised in ("speed on oil-laplace", "act", "observe", "ratio", "C, one controller", "seeds from 7"):
+        assert promised in " ".join(out.split())
+    assert "Python twin" not in out
+
+
+@pytest.mark.parametrize("options", [["--mode", "paper"], ["--share", "off"], ["--budget", "2KiB"]])
+def test_options_reach_the_controller(capsys, options):
+    code, out, _ = adamb(capsys, "speed", "oil-2d", *QUICK, *options, "--json", "-")
+    content = json.loads(out)
+    assert code == 0
+    told = {"--mode": content["mode"], "--share": content["share"], "--budget": content["budget_bytes"]}
+    assert told[options[0]] == {"2KiB": 2048}.get(options[1], options[1])
+
+
+def test_json_goes_to_a_file_beside_the_table(capsys, tmp_path):
+    target = tmp_path / "speed.json"
+    code, out, _ = adamb(capsys, "speed", *QUICK, "--only", "c", "--json", target)
+    assert code == 0 and "implementation" in out
+    assert len(json.loads(target.read_text())["rows"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["oil-laplac"], "did you mean"),
+        (["--only", "c,fortran"], "c-batch, c, python, reference"),
+        (["--episodes", "0"], "from 1"),
+        (["--controllers", "0"], "controllers"),
+        (["--rounds", "0"], "rounds"),
+        (["--budget", "10B"], "bytes"),
+        (["--share", "some"], "share"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_2(capsys, options, message):
+    code, _, err = adamb(capsys, "speed", *options)
+    assert code == 2
+    assert message in err and err.count("\n") == 1
+
+
+def test_what_is_measured_is_the_call_and_not_the_clock(monkeypatch):
+    """A subject that waits a known time is found to wait that long, shared among its learners."""
+    problem = make_problem("oil-laplace", [1], episodes=10)
+    recording = speeds.record(problem, None, {})
+
+    def waiting(_recording):
+        def wait(nanoseconds):
+            end = time.perf_counter_ns() + nanoseconds
+            while time.perf_counter_ns() < end:
+                pass
+
+        return speeds.Subject("waits", 2, lambda k, h: wait(40_000), lambda k, h: wait(80_000), lambda: None)
+
+    monkeypatch.setitem(speeds.SUBJECTS, "waits", waiting)
+    timing = speeds.measure("waits", recording, 3)
+    assert timing.act_ns == pytest.approx(20_000, rel=0.5)
+    assert timing.observe_ns == pytest.approx(2 * timing.act_ns, rel=0.5)
+
+
+def test_every_implementation_replays_the_recorded_run():
+    """All take the whole recording without an error."""
+    problem = make_problem("oil-2d", [3, 4], episodes=30)
+    recording = speeds.record(problem, 4096, {"share": "off"})
+    for name in speeds.SUBJECTS:
+        subject = speeds.SUBJECTS[name](recording)
+        for k in range(30):
+            for h in range(problem.horizon):
+                assert subject.act(k, h) in (0, None) or name == "reference"
+                assert subject.observe(k, h) in (0, None)
+            assert subject.end_episode() in (0, None)
