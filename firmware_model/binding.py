@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from array import array
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -60,9 +61,8 @@ def _build_library() -> Path:
 def _load() -> tuple[Any, Any, str]:
     if not os.environ.get("ADAMB_PLAIN_LIBRARY"):
         try:
-            from adamb.firmware_model import _core
-
-            return _core.ffi, _core.lib, "extension"
+            extension = import_module("adamb.firmware_model._core")
+            return extension.ffi, extension.lib, "extension"
         except ImportError:
             pass
     from cffi import FFI

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from array import array
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -106,10 +108,7 @@ class PythonCoreAgent(CoreAgent):
 
     def __init__(self, **arguments: Any) -> None:
         super().__init__(**arguments)
-        from array import array
-
-        from adamb.firmware_model import core
-
+        core = import_module("adamb.firmware_model.core")
         self._controllers = [core.attach(array("H", block.tobytes())) for block in self.blocks]
         self._state = array("H", [0] * self.d_s)
         self._action = array("H", [0] * self.d_a)
@@ -134,9 +133,7 @@ class PythonCoreAgent(CoreAgent):
             self.blocks[i] = controller.w
 
 
-def _row(values: np.ndarray) -> Any:
-    from array import array
-
+def _row(values: np.ndarray) -> array:
     return array("H", values.tolist())
 
 

@@ -38,7 +38,7 @@ def storage_names(spec: dict) -> dict[str, int]:
 
 
 def tables() -> dict[str, list[int]]:
-    """Look-up tables that replace divisions and square roots on cores without either (SPEC.md, Arithmetic)."""
+    """Tables that replace divisions and square roots on cores without either (SPEC.md, Arithmetic)."""
     return {
         "RECIPROCAL": [round(2**22 / total) for total in range(124, 256)],
         "INVERSE_ROOT": [math.isqrt(2**32 // mantissa) for mantissa in range(16, 64)],
