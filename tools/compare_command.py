@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -149,7 +149,10 @@ def _show(task: Task, rows: list[Row], cap: int, json: str | None) -> None:
             "rows": [row.to_json() for row in rows],
         }
     )
-    Console(stderr=json == "-").print(table(task, rows, cap))
+    console = Console(stderr=json == "-")
+    console.print(table(task, rows, cap))
+    if task.drift == "half":
+        console.print(change_table(task, rows))
     if json == "-":
         sys.stdout.write(content.decode())
     elif json is not None:
@@ -158,56 +161,75 @@ def _show(task: Task, rows: list[Row], cap: int, json: str | None) -> None:
 
 def table(task: Task, rows: list[Row], cap: int) -> Table:
     """The controller by cap, its rivals, the baselines from best to worst, the optimum."""
+    from adamb.tools.comparing import LAST
+
+    drift = "" if task.drift == "none" else f", drift {task.drift}"
+    known = any(row.share is not None for row in rows)
+    headings = ["agent", "return", "of V*", f"− adamb {format_bytes(cap)}", "bytes"]
+    if not known:
+        headings.remove("of V*")
+    title = f"{task.problem}: {task.episodes} episodes{drift}, last {min(LAST, task.episodes)}"
+    return _framed(title, headings, rows, lambda row: _cells(row, known=known), footer(task, rows, cap))
+
+
+def change_table(task: Task, rows: list[Row]) -> Table:
+    """What the change in the middle did to everybody; a table of its own, to fit a terminal."""
+    from adamb.tools.comparing import LAST, RECOVERED, WINDOW
+
+    change = task.episodes // 2
+    headings = ["agent", f"{min(LAST, change)} before", f"{WINDOW} after", "back", "lead back", "seeds"]
+    caption = (
+        f"back: episodes after the change until the mean of {WINDOW} is {RECOVERED:.0%} of that before; lead "
+        "back: the same for the lead over random play; in brackets the 95 % range over seeds, ∞ is never; "
+        f"seeds: those whose end is at {RECOVERED:.0%} of their own level before"
+    )
+    title = f"{task.problem}: the change at episode {change}"
+    return _framed(title, headings, rows, _change_cells, caption)
+
+
+def _framed(
+    title: str, headings: list[str], rows: list[Row], cells: Callable[[Row], list[str]], caption: str
+) -> Table:
     from rich import box
     from rich.table import Table
 
-    from adamb.tools.comparing import LAST, WINDOW
-
-    half = task.drift == "half"
-    drift = "" if task.drift == "none" else f", drift {task.drift}"
-    known = any(row.share is not None for row in rows)
     view = Table(
-        title=f"{task.problem}: {task.episodes} episodes{drift}, last {min(LAST, task.episodes)}",
-        title_justify="left", title_style="bold", caption=footer(task, rows, cap), caption_justify="left",
+        title=title, title_justify="left", title_style="bold", caption=caption, caption_justify="left",
         box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), collapse_padding=True,
     )  # fmt: skip
-    headings = ["agent", "return", "of V*", f"− adamb {format_bytes(cap)}", "bytes"]
-    headings += ["before", f"next {WINDOW}", "back", "lead back"] if half else []
     for heading in headings:
-        if heading != "of V*" or known:
-            view.add_column(heading, justify="left" if heading == "agent" else "right", no_wrap=True)
+        view.add_column(heading, justify="left" if heading == "agent" else "right", no_wrap=True)
     for kind in ("controller", "rival", "baseline", "optimum"):
         part = [row for row in rows if row.contender.kind == kind]
         if kind == "baseline":
-            part.sort(key=lambda row: -_mean(row))
+            part.sort(key=lambda row: 0.0 if row.level is None else -row.level.mean)
         for row in part:
-            view.add_row(*_cells(row, known=known, half=half), end_section=row is part[-1])
+            view.add_row(*cells(row), end_section=row is part[-1])
     return view
 
 
-def _mean(row: Row) -> float:
-    return row.level.mean if row.level is not None else 0.0
-
-
-def _cells(row: Row, *, known: bool, half: bool) -> list[str]:
+def _cells(row: Row, *, known: bool) -> list[str]:
     from adamb.tools.summary import percent
 
-    label = row.contender.label.removeprefix("baseline:")
     if row.why_not is not None:
-        return [label, row.why_not]
-    cells = [label, str(row.level)]
+        return [_label(row), row.why_not]
+    cells = [_label(row), str(row.level)]
     if known:
         cells.append("" if row.share is None else percent(row.share))
-    cells += ["" if row.difference is None else str(row.difference), str(row.bytes_peak or "—")]
-    if half:
-        cells += [str(value) if value is not None else "—" for value in (row.before, row.after)]
-        cells += [str(value) if value is not None else "—" for value in (row.recovery, row.lead_recovery)]
-    return cells
+    return [*cells, "" if row.difference is None else str(row.difference), str(row.bytes_peak or "—")]
+
+
+def _change_cells(row: Row) -> list[str]:
+    figures = (row.before, row.after, row.recovery, row.lead_recovery, row.seeds_back)
+    return [_label(row), *("—" if value is None else str(value) for value in figures)]
+
+
+def _label(row: Row) -> str:
+    return row.contender.label.removeprefix("baseline:")
 
 
 def footer(task: Task, rows: list[Row], cap: int) -> str:
     """What one must know to read and to repeat the table."""
-    from adamb.tools.comparing import LAST, RECOVERED, WINDOW
     from adamb.tools.summary import seeds_text
 
     given = ", ".join(f"{name}={value}" for name, value in rows[0].contender.options)
@@ -221,10 +243,4 @@ def footer(task: Task, rows: list[Row], cap: int) -> str:
     ]
     if any(row.share is not None for row in rows):
         lines.append("of V*: return / exact optimum of the same start states")
-    if task.drift == "half":
-        lines.append(
-            f"the change comes at episode {task.episodes // 2}; before: the {LAST} episodes up to it; back: "
-            f"episodes after it until the mean of {WINDOW} is {RECOVERED:.0%} of before; lead back: the same "
-            "for the lead over random play; in brackets the 95 % range over seeds"
-        )
     return "\n".join(lines)

@@ -54,15 +54,13 @@ class Recovery:
     high: int | None
 
     def __str__(self) -> str:
-        if self.episodes is None and self.low is None:
-            return "never"
         ends = [_or_never(end) for end in (self.low, self.high)]
         inside = "" if ends[0] == ends[1] else f" ({ends[0]}–{ends[1]})"
         return _or_never(self.episodes) + inside
 
 
 def _or_never(episodes: int | None) -> str:
-    return "never" if episodes is None else str(episodes)
+    return "∞" if episodes is None else str(episodes)
 
 
 @dataclass
@@ -80,6 +78,8 @@ class Row:
     after: Estimate | None = None
     recovery: Recovery | None = None
     lead_recovery: Recovery | None = None
+    seeds_back: int | None = None
+    """How many seeds end at 90 % of their own level before the change."""
 
     def to_json(self) -> dict[str, Any]:
         """Plain data; a recovery of null episodes means never."""
@@ -99,7 +99,7 @@ class Row:
             "agent": who.agent, "kind": who.kind, "budget_bytes": who.budget_bytes,
             "options": dict(who.options),
             "bytes_peak": None if self.why_not else self.bytes_peak, "why_not": self.why_not,
-            **estimates, **recoveries,
+            **estimates, **recoveries, "seeds_back": self.seeds_back,
         }  # fmt: skip
 
 
@@ -180,6 +180,9 @@ def measured(contender: Contender, result: RunResult, drift: str) -> Row:
         row.before = estimate(result.returns[:, max(0, change - LAST) : change].mean(axis=1))
         row.after = estimate(result.returns[:, change : change + WINDOW].mean(axis=1))
         row.recovery = recovery(result.returns, change)
+        level = result.returns[:, max(0, change - LAST) : change].mean(axis=1)
+        ends = result.returns[:, max(change, result.episodes - LAST) :].mean(axis=1)
+        row.seeds_back = int((ends >= RECOVERED * level).sum())
     return row
 
 
