@@ -5,6 +5,7 @@
  *   store_driver wear PAGE SECTOR SECTORS WORDS ENDURANCE SEED                        sectors that stop keeping data
  *   store_driver flips WORDS SEED                                                     every bit of a snapshot
  *   store_driver rot PAGE SECTOR SECTORS WORDS SEED                                   every bit of the newest save
+ *   store_driver forge PAGE SECTOR SECTORS WORDS CASES SEED                           wrong content, right CRCs
  *
  * Exit code 1 and a line that begins with FAILED and holds the arguments of a replay when a promise is broken. */
 #include <stdio.h>
@@ -471,6 +472,57 @@ static void run_rot(void)
     printf("%u flips in the newest save, each time the one before it was restored\n", (unsigned)bits);
 }
 
+static uint32_t crc_of(const uint8_t *data, uint32_t gap, uint32_t length)
+{
+    uint32_t crc = 0xFFFFFFFFu;
+    for (uint32_t i = 0; i < length; i++) {
+        crc = i >= gap && i < gap + 4 ? crc : adamb_snapshot_crc(crc, data[i]);
+    }
+    return ~crc;
+}
+
+/* Saves whose bytes were changed and whose CRCs were made right again: refused, or a block that passes the check. */
+static void run_forge(int forgeries)
+{
+    static uint8_t sound[SPACE];
+    uint32_t random = main_flash.random, taken = 0, cleared = 0;
+    open_store(&main_store, &main_flash, main_page);
+    play(9);
+    if (adamb_store_save(&main_store, block) != 0) {
+        fail("save");
+    }
+    memcpy(sound, main_flash.data, SPACE);
+    for (int i = 0; i < forgeries; i++) {
+        uint8_t *save = main_flash.data;
+        uint32_t length = 16 + (uint32_t)adamb_snapshot_bytes(block), claimed;
+        int code;
+        memcpy(main_flash.data, sound, SPACE);
+        for (uint32_t k = draw(&random) % 3 + 1; k != 0; k--) {
+            uint32_t at = draw(&random) % (draw(&random) & 1 ? 32 : draw(&random) & 1 ? 140 : length);
+            save[at] = (uint8_t)(draw(&random) & 1 ? draw(&random) : save[at] ^ 1u << draw(&random) % 8);
+        }
+        claimed = adamb_snapshot_get32(save + 8);
+        claimed = claimed < 16 || claimed > main_store.slot_bytes - 16 ? length - 16 : claimed;
+        adamb_snapshot_set32(save + 28, crc_of(save + 16, 12, claimed));
+        adamb_snapshot_set32(save + 12, crc_of(save, 12, 32));
+        open_store(&main_store, &main_flash, main_page);
+        memset(found, 0x5A, sizeof found);
+        code = adamb_store_restore(&main_store, found, words);
+        if (code == 0 && adamb_check(found, words) != 0) {
+            fail("a forged save was taken that does not pass the check");
+        }
+        if (code != 0 && found[0] != 0x5A5A && found[0] != 0) {
+            fail("a refused save left something behind");
+        }
+        if (found[words] != 0x5A5A) {
+            fail("a word behind the block was written");
+        }
+        taken += code == 0;
+        cleared += code != 0 && found[0] == 0;
+    }
+    printf("%d forgeries, %u passed the check, %u left a cleared block\n", forgeries, (unsigned)taken, (unsigned)cleared);
+}
+
 int main(int n, char **a)
 {
     int used = 0;
@@ -504,6 +556,8 @@ int main(int n, char **a)
         run_lives(atoi(a[6]));
     } else if (strcmp(a[1], "wear") == 0 && n == 8) {
         run_wear((uint32_t)atoi(a[6]));
+    } else if (strcmp(a[1], "forge") == 0 && n == 8) {
+        run_forge(atoi(a[6]));
     } else if (strcmp(a[1], "rot") == 0) {
         run_rot();
     } else {

@@ -105,6 +105,13 @@ def test_any_flipped_bit_of_the_newest_save_brings_back_the_one_before(fast_driv
     assert "the one before it was restored" in fast_driver("rot", *geometry, 4)
 
 
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_forged_saves_stay_inside_the_block_and_pass_the_check_or_are_refused(driver, seed):
+    out = driver("forge", 64, 512, 4, 240, 3000, seed)
+    taken, cleared = map(int, re.findall(r"(\d+) (?:passed|left)", out))
+    assert taken > 300 and cleared > 300, "both must occur for the test to mean something"
+
+
 def test_the_driver_notices_a_store_that_takes_everything_for_sound(tmp_path):
     blind = build(tmp_path, store_flags=("-Dadamb_snapshot_crc=blind_crc",))
     done = blind.run("cuts", 64, 512, 3, 240, 20, 1, 5)
