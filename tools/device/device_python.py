@@ -32,7 +32,7 @@ OPTIONAL = ("check",)
 HOOKS = {"value": ("find", "find"), "counts": ("_expect_four", "expect_four")}
 _HOOK = """
 try:
-    from .fast import {fast} as {name}
+    from .fast import {fast} as {name}  # type: ignore
 except (ImportError, SyntaxError):
     pass
 """
