@@ -48,6 +48,7 @@ def sweep(
         str | None, typer.Option("--json", help="write the averages as JSON to a file, - is stdout")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="use a folder that holds another sweep")] = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="print the table for a document")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="no progress display")] = False,
 ) -> None:
     """Run every cell of a sweep file; after an interruption the same command goes on where it was."""
@@ -59,6 +60,8 @@ def sweep(
     from adamb.tools.report_command import write_json
 
     chosen = _engine(engine, scheduler, jobs)
+    if as_markdown and json == "-":
+        raise InputError("json", json, "is standard output, where --markdown prints; give a file")
     spec = read_spec(find_file(file), quick=quick)
     folder = out or Path("runs") / (file.stem + ("-quick" if quick else ""))
     errors = Console(stderr=True)
@@ -78,14 +81,16 @@ def sweep(
         from adamb.tools.paper_sweep import analyse
 
         analyse(spec, folder, console, errors, jobs=jobs, quiet=quiet)
+    elif as_markdown:
+        print(markdown(spec, found), end="")
     elif len({cell.budget_bytes for cell in spec.cells}) > 1:
         for grid in grids(spec, found):
             console.print(grid_table(grid))
-        write_atomic(folder / "table.md", markdown(spec, found, command).encode())
     else:
         console.print(long_table(spec, found))
+    write_atomic(folder / "table.md", markdown(spec, found).encode())
     place = f"seeds {spec.seeds[0]}..{spec.seeds[-1]}; tables in {folder}"
-    print(place, file=sys.stderr if json == "-" else sys.stdout)
+    print(place, file=sys.stderr if json == "-" or as_markdown else sys.stdout)
     write_json(json, _content(spec, folder, found))
     raise typer.Exit(_exit_code(spec, found))
 

@@ -60,8 +60,9 @@ class Grid:
             self.rows.setdefault(each.agent + bonus, {})[each.budget_bytes] = each
         knowing = {cell.agent_label for cell in spec.cells if cell.agent in KNOWING}
         self.best = {budget: self._best(budget, knowing) for budget in self.budgets}
-        optimum = next((each.estimates["optimal"] for each in mine if each.estimates["optimal"]), None)
-        self.title = problem if optimum is None else f"{problem}, V* = {optimum.mean:.3f}"
+        known = (each.estimates["optimal"] for each in mine)
+        self.optimum = next((value.mean for value in known if value is not None), None)
+        self.title = problem if self.optimum is None else f"{problem}, V* = {self.optimum:.3f}"
 
     def _best(self, budget: int | None, knowing: set[str]) -> Combination | None:
         rivals = [row[budget] for row in self.rows.values() if budget in row]
@@ -100,17 +101,35 @@ def grid_table(grid: Grid) -> Table:
     return rows
 
 
-def markdown(spec: SweepSpec, found: list[Combination], command: str) -> str:
-    """The same grids for a document, with the command that makes them."""
-    lines = [f"`{command}`", "", _note(spec), ""]
-    for grid in grids(spec, found):
+def markdown(spec: SweepSpec, found: list[Combination]) -> str:
+    """For a document: problems side by side at one budget, or a table of budgets for each problem."""
+    every = grids(spec, found)
+    budgets = {each.budget_bytes for each in found}
+    lines = [_note(spec), ""]
+    if len(budgets) == 1:
+        lines += _side_by_side(every, budgets.pop())
+    for grid in every if len(budgets) > 1 else ():
         lines += [f"**{grid.title}**", "", f"| agent | {' | '.join(map(cap, grid.budgets))} |"]
         lines.append("|---|" + "---|" * len(grid.budgets))
-        for label, row in grid.rows.items():
-            texts = (f"**{text}**" if best else text for text, best in grid.cells(row))
-            lines.append(f"| {label} | {' | '.join(texts)} |")
+        lines += [_markdown_row(label, list(grid.cells(row))) for label, row in grid.rows.items()]
         lines.append("")
-    return "\n".join(lines)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _side_by_side(every: list[Grid], budget: int | None) -> list[str]:
+    """Agents × problems."""
+    problems = " | ".join(grid.problem for grid in every)
+    lines = [f"| {cap(budget)} | {problems} |", "|---|" + "---|" * len(every)]
+    for label in dict.fromkeys(label for grid in every for label in grid.rows):
+        cells = [next(iter(grid.cells(grid.rows.get(label, {})))) for grid in every]
+        lines.append(_markdown_row(label, cells))
+    if all(grid.optimum is not None for grid in every):
+        lines.append(f"| optimum V* | {' | '.join(f'{grid.optimum:.3f}' for grid in every)} |")
+    return lines
+
+
+def _markdown_row(label: str, cells: list[tuple[str, bool]]) -> str:
+    return f"| {label} | {' | '.join(f'**{text}**' if best else text for text, best in cells)} |"
 
 
 def _note(spec: SweepSpec) -> str:
