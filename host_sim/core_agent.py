@@ -142,8 +142,15 @@ def _fractions(values: np.ndarray) -> np.ndarray:
     return np.minimum(np.maximum(np.asarray(values, dtype=np.float64), 0.0) * ONE, ONE - 1).astype(np.uint16)
 
 
+REFUSALS = {
+    _spec.ERR_ARGUMENT: "argument",
+    _spec.ERR_CONFIG: "configuration",
+    _spec.ERR_MEMORY: "memory",
+    _spec.ERR_BLOCK: "damaged block",
+    _spec.ERR_ORDER: "order of calls",
+}
+
+
 def _raise(code: int) -> None:
     if code:
-        names = {_spec.ERR_ARGUMENT: "argument", _spec.ERR_CONFIG: "configuration", _spec.ERR_MEMORY: "memory",
-                 _spec.ERR_BLOCK: "damaged block", _spec.ERR_ORDER: "order of calls"}  # fmt: skip
-        raise AdambError(f"the core refused a call: {names.get(code, code)} (code {code})")
+        raise AdambError(f"the core refused a call: {REFUSALS.get(code, code)} (code {code})")

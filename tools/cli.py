@@ -24,6 +24,7 @@ COMMANDS = (
     "latency_command",
     "port_command",
     "trace_command",
+    "snapshot_command",
     "report_command",
     "inspect_command",
     "doctor_command",
