@@ -14,14 +14,19 @@ from adamb.budgets.sizes import format_bytes, parse_size
 from adamb.firmware_model import _spec, binding, check, snapshot
 from adamb.tools.outputs import json_bytes, refuse_to_overwrite, write_atomic
 
-EXAMPLE = "Example: adamb snapshot save block.bin lamp.snapshot; adamb snapshot info lamp.snapshot"
+EXAMPLES = {
+    "save": "Example: adamb snapshot save block.bin lamp.snapshot",
+    "info": "Example: adamb snapshot info lamp.snapshot",
+    "restore": "Example: adamb snapshot restore lamp.snapshot block.bin --budget 4KiB",
+}
+Json = Annotated[bool, typer.Option("--json", help="print JSON")]
 Force = Annotated[bool, typer.Option("--force", help="replace files that are there already")]
 
 
 def register(app: typer.Typer) -> None:
     group = typer.Typer(help="Keep controllers in files that notice every wrong bit.", no_args_is_help=True)
     for function in (save, info, restore):
-        group.command(epilog=EXAMPLE)(function)
+        group.command(epilog=EXAMPLES[function.__name__])(function)
     app.add_typer(group, name="snapshot")
 
 
@@ -29,6 +34,7 @@ def save(
     dump: Annotated[Path, typer.Argument(metavar="DUMP", help="the bytes of a block, low byte first")],
     out: Annotated[Path, typer.Argument(metavar="FILE", help="the snapshot to write")],
     force: Force = False,
+    json: Json = False,
 ) -> None:
     """Check a dump of a block and write its used part as a snapshot."""
     refuse_to_overwrite([out], force=force)
@@ -37,12 +43,12 @@ def save(
     if not data or snapshot.save(block, data) < 0:
         raise InputError("dump", str(dump), "is not a block of this version that passes the self-check")
     write_atomic(out, bytes(data))
-    typer.echo(f"{out}: {format_bytes(len(data))} of a block of {format_bytes(8 * block[_spec.H_UNITS])}")
+    _tell(out, len(data), 8 * block[_spec.H_UNITS], json)
 
 
 def info(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="a snapshot")],
-    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    json: Json = False,
 ) -> None:
     """Verify a snapshot and tell what it holds."""
     block = _block(file, 0)
@@ -70,12 +76,22 @@ def restore(
         str | None, typer.Option("--budget", help="size of the block, as 4KiB; else what was saved")
     ] = None,
     force: Force = False,
+    json: Json = False,
 ) -> None:
     """Verify a snapshot and write the whole block, ready to be loaded into a board's memory."""
     refuse_to_overwrite([dump], force=force)
     block = _block(file, parse_size(budget) if budget else 0)
     write_atomic(dump, _little_endian(block).tobytes())
-    typer.echo(f"{dump}: a block of {format_bytes(2 * len(block))}")
+    _tell(dump, 2 * len(block), 2 * len(block), json)
+
+
+def _tell(file: Path, size: int, block_size: int, as_json: bool) -> None:
+    """What was written."""
+    if as_json:
+        shown = {"file": str(file), "bytes": size, "block_bytes": block_size}
+        typer.echo(json_bytes(shown).decode(), nl=False)
+    else:
+        typer.echo(f"{file}: {format_bytes(size)} for a block of {format_bytes(block_size)}")
 
 
 def _block(file: Path, size: int) -> array:
