@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 
@@ -83,22 +82,25 @@ def test_a_mistake_is_one_line_and_exit_code_2(capsys, options, message):
 
 
 def test_what_is_measured_is_the_call_and_not_the_clock(monkeypatch):
-    """A subject that waits a known time is found to wait that long, shared among its learners."""
-    problem = make_problem("oil-laplace", [1], episodes=10)
-    recording = speeds.record(problem, None, {})
+    """By a clock that takes 50 ns to read: a call of known length is found to be that long, per learner."""
+    recording = speeds.record(make_problem("oil-laplace", [1], episodes=10), None, {})
+    now = [0]
 
-    def waiting(_recording):
-        def wait(nanoseconds):
-            end = time.perf_counter_ns() + nanoseconds
-            while time.perf_counter_ns() < end:
-                pass
+    def read():
+        now[0] += 50
+        return now[0]
 
-        return speeds.Subject("waits", 2, lambda k, h: wait(40_000), lambda k, h: wait(80_000), lambda: None)
+    def takes(nanoseconds):
+        def call(k, h):
+            now[0] += nanoseconds
 
-    monkeypatch.setitem(speeds.SUBJECTS, "waits", waiting)
-    timing = speeds.measure("waits", recording, 3)
-    assert timing.act_ns == pytest.approx(20_000, rel=0.5)
-    assert timing.observe_ns == pytest.approx(2 * timing.act_ns, rel=0.5)
+        return call
+
+    slow = lambda _: speeds.Subject("slow", 2, takes(400), takes(900), lambda: None)  # noqa: E731
+    monkeypatch.setattr(speeds.time, "perf_counter_ns", read)
+    monkeypatch.setitem(speeds.SUBJECTS, "slow", slow)
+    timing = speeds.measure("slow", recording, 3)
+    assert (timing.act_ns, timing.observe_ns, timing.step_ns) == (200, 450, 650)
 
 
 def test_every_implementation_replays_the_recorded_run():
