@@ -49,7 +49,7 @@ def test_a_pool_that_refuses_any_one_request_leaves_a_consistent_state(driver, c
 
 @pytest.mark.slow
 def test_a_pool_that_refuses_any_one_request_leaves_a_consistent_state_in_many_configurations(driver):
-    for case in range(100, 160):
+    for case in range(100, 130):
         driver("refuse", case, 250)
 
 
