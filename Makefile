@@ -4,7 +4,7 @@ BIN := .venv/bin
 C_SOURCES := $(wildcard firmware_model/c/*.c firmware_model/c/*.h firmware_model/batch/*.[ch] firmware_model/_binding_build.py \
     host_sim/c/*.c host_sim/c/*.h host_sim/_sim_build.py)
 
-.PHONY: demo test test-fast lint spec vectors clean
+.PHONY: demo test test-fast lint spec vectors tables clean
 
 demo: .venv/.installed
 	@$(BIN)/adamb run oil-laplace --budget 4KiB --seeds 10 --record --plot --out runs/demo --force
@@ -41,6 +41,9 @@ spec: .venv/.installed
 
 vectors: .venv/.installed-test
 	$(BIN)/python tests/vectors/generate.py
+
+tables: .venv/.installed
+	$(BIN)/python -m adamb.tools.documents README.md $(wildcard docs/*.md)
 
 clean:
 	rm -rf .venv build runs *.egg-info firmware_model/*.so host_sim/*.so
