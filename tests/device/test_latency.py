@@ -160,6 +160,9 @@ def test_the_micropython_target_measures_both_calls(capsys: pytest.CaptureFixtur
     assert 0 < content["act"]["mean"] < content["observe"]["mean"]
     assert content["flash_bytes"] < 64 * 1024
     assert 4096 < content["ram_bytes"] < 100 * 1024
+    for kind in ("mpy", "py"):
+        peak = content["start_peak"][kind]
+        assert 0 < peak["import_bytes"] < peak["init_bytes"] - 4096 < 96 * 1024
 
 
 @pytest.mark.parametrize(
