@@ -17,7 +17,7 @@ for _package in ("ziglang", "unicorn", "capstone"):
 
 OBSERVE_MAX, OBSERVE_MEAN, ACT_MAX, ACT_MAX_2D = 20_000, 3_000, 200, 300
 # Known to fail, and shown by every run of the tests until the core gets cheaper.
-LONG_LIVES = "with a full pool, a lesson that also reclaims a value scans three times: about 27,400 instructions"
+LONG_LIVES = "with a full pool, a lesson that also reclaims a value scans three times: 27,400 instructions"
 DEEPEST_2D = "at the deepest of 14 levels, which runs of 2,000 episodes reach, act takes 315 instructions"
 
 
