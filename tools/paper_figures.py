@@ -145,7 +145,7 @@ def render(figures: Mapping[str, Figure]) -> dict[str, bytes]:
                 for kind in ("png", "svg")}  # fmt: skip
 
 
-def _figure(width: float, height: float, rows: int, columns: int, **shared: bool) -> Figure:
+def _figure(width: float, height: float, rows: int, columns: int, **shared: Any) -> Figure:
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from typing import Any
 
 from joblib import Parallel, delayed
 
@@ -20,7 +21,7 @@ from adamb.host_sim.runner import RunResult, simulate
 
 EPISODES, HORIZON, BONUS, JOBS = 2000, 5, 0.3, 2
 SEEDS, TOTAL_SECONDS, AGENT_SECONDS = 200, 60.0, 3.0
-ALGORITHMS: dict[str, tuple[str, dict[str, str]]] = {
+ALGORITHMS: dict[str, tuple[str, dict[str, Any]]] = {
     "AdaMB tracking": ("adamb", {}),
     "AdaMB paper": ("adamb", {"mode": "paper"}),
     "AdaQL": ("adaql", {}),
