@@ -117,14 +117,19 @@ def markdown(spec: SweepSpec, found: list[Combination]) -> str:
 
 
 def _side_by_side(every: list[Grid], budget: int | None) -> list[str]:
-    """Agents × problems."""
-    problems = " | ".join(grid.problem for grid in every)
-    lines = [f"| {cap(budget)} | {problems} |", "|---|" + "---|" * len(every)]
+    """Agents × problems, with the mean share of the optimum at the end of each line where V* is known."""
+    known = all(grid.optimum for grid in every)
+    problems = " | ".join([grid.problem for grid in every] + ["mean share of V*"] * known)
+    lines = [f"| {cap(budget)} | {problems} |", "|---|" + "---|" * (len(every) + known)]
     for label in dict.fromkeys(label for grid in every for label in grid.rows):
         cells = [next(iter(grid.cells(grid.rows.get(label, {})))) for grid in every]
-        lines.append(_markdown_row(label, cells))
-    if all(grid.optimum is not None for grid in every):
-        lines.append(f"| optimum V* | {' | '.join(f'{grid.optimum:.3f}' for grid in every)} |")
+        shares = [each.share() for grid in every for each in grid.rows.get(label, {}).values()]
+        given = [share for share in shares if share is not None]
+        mean = f"{100 * sum(given) / len(given):.1f} %" if len(given) == len(every) else "–"
+        lines.append(_markdown_row(label, cells + [(mean, False)] * known))
+    if known:
+        best = [(f"{grid.optimum:.3f}", False) for grid in every]
+        lines.append(_markdown_row("optimum V*", [*best, ("100 %", False)]))
     return lines
 
 
