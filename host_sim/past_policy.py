@@ -1,8 +1,8 @@
 """The policy of the paper's PAC guarantee: one drawn uniformly from those of all episodes, evaluated.
 
 The guarantee says that such a policy is within epsilon of the optimum with probability 1 - delta after
-`budgets.bounds_paper.pac_episodes` episodes. Here every seed draws an episode, its block is kept as it was when
-that episode began, and after the training the kept block plays without learning.
+`budgets.bounds_paper.pac_episodes` episodes. Here every seed draws an episode, its block is kept as it was
+when that episode began, and after the training the kept block plays without learning.
 """
 
 from __future__ import annotations
