@@ -2,7 +2,8 @@
 
 Seeds are paired: agents with the same seed meet the same luck, so a comparison is an interval for the mean of
 the differences. "Equal" means within MARGIN of the optimal return; a claim holds when the whole 95 % interval
-lies on its side, so a claim that the seeds cannot decide does not hold.
+lies on its side, so a claim that the seeds cannot decide does not hold; it is then marked as undecided, which
+is not the same as refuted.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from adamb.host_sim.runner import Estimate, estimate
 MARGIN = 0.02
 """Of the optimal return: differences below this are called equal."""
 
-MODEL_BASED = ("AdaMB", "AdaMB γ=2", "AdaMB tracking")
+MODEL_BASED = ("AdaMB", "AdaMB 4^l", "AdaMB tracking")
 PAPER_SECONDS = {
     "1 ambulance": {"AdaMB": 8.07, "AdaQL": 0.90, "epsilonQL": 1.10, "epsilonMB": 16.59},
     "2 ambulances": {"AdaMB": 22.92, "AdaQL": 1.57, "epsilonQL": 9.54, "epsilonMB": 90.92},
@@ -46,9 +47,13 @@ class Verdict:
     difference: str
     holds: bool
     seeds: int
+    undecided: bool = False
+    """It does not hold because the interval reaches to both sides."""
 
     @property
     def verdict(self) -> str:
+        if self.undecided:
+            return "does not hold (undecided)"
         return "holds" if self.holds else "does not hold"
 
     def to_json(self) -> dict[str, Any]:
@@ -114,8 +119,11 @@ def _smaller(scores: Scores, problem: str) -> Iterator[Verdict]:
         leaves = scores.difference(problem, first, second, "leaves")
         reward = scores.difference(problem, first, second, "reward_per_episode")
         sizes = f"{scores.mean(problem, first, 'leaves')} : {scores.mean(problem, second, 'leaves')} leaves"
-        holds = high(leaves) < 0 and low(reward) > -MARGIN * scores.optimal(problem)
-        yield _verdict(scores, "smaller", problem, (first, second), f"reward {reward}", holds, sizes)
+        margin = MARGIN * scores.optimal(problem)
+        holds = high(leaves) < 0 and low(reward) > -margin
+        refuted = low(leaves) >= 0 or high(reward) < -margin
+        shown = f"reward {reward}"
+        yield _verdict(scores, "smaller", problem, (first, second), shown, holds, refuted, sizes)
 
 
 def _faster(scores: Scores, problem: str) -> Iterator[Verdict]:
@@ -125,7 +133,8 @@ def _faster(scores: Scores, problem: str) -> Iterator[Verdict]:
             pair = (first, "epsilonQL")
             means = [scores.mean(problem, agent, "reward_early") for agent in pair]
             figures = f"{means[0]} : {means[1]} early reward"
-            yield _verdict(scores, "faster", problem, pair, f"early reward {early}", low(early) > 0, figures)
+            sides = low(early) > 0, high(early) <= 0
+            yield _verdict(scores, "faster", problem, pair, f"early reward {early}", *sides, figures)
 
 
 def _alike(scores: Scores, problem: str) -> Iterator[Verdict]:
@@ -134,25 +143,29 @@ def _alike(scores: Scores, problem: str) -> Iterator[Verdict]:
         if scores.has(problem, first, "AdaQL"):
             reward = scores.difference(problem, first, "AdaQL", "reward_per_episode")
             holds = low(reward) > -margin and high(reward) < margin
-            yield _verdict(scores, "alike", problem, (first, "AdaQL"), f"reward {reward}", holds)
+            refuted = high(reward) < -margin or low(reward) > margin
+            yield _verdict(scores, "alike", problem, (first, "AdaQL"), f"reward {reward}", holds, refuted)
 
 
 def _gamma(scores: Scores, problem: str) -> Iterator[Verdict]:
     pair = ("AdaMB γ=2", "AdaMB")
     if scores.has(problem, *pair):
         reward = scores.difference(problem, *pair, "reward_per_episode")
-        holds = low(reward) > -MARGIN * scores.optimal(problem)
-        yield _verdict(scores, "gamma", problem, pair, f"reward {reward}", holds)
+        margin = MARGIN * scores.optimal(problem)
+        sides = low(reward) > -margin, high(reward) < -margin
+        yield _verdict(scores, "gamma", problem, pair, f"reward {reward}", *sides)
 
 
 def _verdict(
     scores: Scores, claim: str, problem: str, pair: tuple[str, str], difference: str, holds: bool,
-    figures: str | None = None,
+    refuted: bool, figures: str | None = None,
 ) -> Verdict:  # fmt: skip
     rewards = [scores.mean(problem, agent, "reward_per_episode") for agent in pair]
     shown = figures or f"{rewards[0]} : {rewards[1]} reward"
     seeds = len(scores.values(problem, pair[0], "reward_per_episode"))
-    return Verdict(claim, problem, f"{pair[0]} : {pair[1]}", shown, difference, bool(holds), seeds)
+    undecided = bool(not holds and not refuted)
+    compared = f"{pair[0]} : {pair[1]}"
+    return Verdict(claim, problem, compared, shown, difference, bool(holds), seeds, undecided)
 
 
 @dataclass(frozen=True)
@@ -182,9 +195,12 @@ def judge_times(times: Mapping[str, Mapping[str, Timing]], seeds: int) -> list[V
     return found
 
 
-def tally(verdicts: Sequence[Verdict]) -> list[tuple[str, str, int, int]]:
-    """Per claim and pair: on how many of how many problems it holds."""
-    counts: dict[tuple[str, str], list[bool]] = {}
+def tally(verdicts: Sequence[Verdict]) -> list[tuple[str, str, int, int, int]]:
+    """Per claim and pair: on how many problems it holds, on how many it is undecided, of how many."""
+    groups: dict[tuple[str, str], list[Verdict]] = {}
     for each in verdicts:
-        counts.setdefault((each.claim, each.compared), []).append(each.holds)
-    return [(claim, compared, sum(holds), len(holds)) for (claim, compared), holds in counts.items()]
+        groups.setdefault((each.claim, each.compared), []).append(each)
+    return [
+        (claim, compared, sum(v.holds for v in group), sum(v.undecided for v in group), len(group))
+        for (claim, compared), group in groups.items()
+    ]

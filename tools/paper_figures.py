@@ -19,7 +19,8 @@ STEP = 1
 """The step whose Q is drawn, 0-based: the paper draws Q_2."""
 COLOURS = {
     "AdaMB": "#0072B2",
-    "AdaMB γ=2": "#56B4E9",
+    "AdaMB γ=2": "#999999",
+    "AdaMB 4^l": "#56B4E9",
     "AdaMB tracking": "#004060",
     "AdaQL": "#009E73",
     "epsilonQL": "#E69F00",

@@ -27,7 +27,7 @@ GUARANTEES = (
     "theory in place of c/√n. AdaMB tracking is the default of a board; nothing was tuned for it."
 )
 EQUAL = f"Intervals are 95 % over seeds or repeats; equal means within {100 * MARGIN:.0f} % of V*."
-VERDICT_COLUMNS = ("claim", "problem", "compared", "figures", "difference", "holds", "seeds")
+VERDICT_COLUMNS = ("claim", "problem", "compared", "figures", "difference", "holds", "undecided", "seeds")
 SCORES = ("problem", "algorithm", "bonus", "reward_mean", "reward_ci95", "early_mean", "early_ci95",
           "last100_mean", "last100_ci95", "leaves_mean", "leaves_ci95", "optimal", "seeds")  # fmt: skip
 
@@ -52,8 +52,8 @@ def analyse(
     outputs.save(folder, _files(spec, results, scores, verdicts, times, episodes))
     for table in (score_table(scores), time_table(times, episodes), *claim_tables(verdicts)):
         console.print(table)
-    console.print(EQUAL, highlight=False, soft_wrap=True)
-    console.print(*tally_lines(verdicts), GUARANTEES, sep="\n", highlight=False, soft_wrap=True)
+    lines = [EQUAL, *tally_lines(verdicts), edge_line(spec, results), GUARANTEES]
+    console.print(*lines, sep="\n", highlight=False, soft_wrap=True)
     return verdicts
 
 
@@ -214,10 +214,22 @@ def claim_tables(verdicts: Sequence[Verdict]) -> list[Table]:
 
 
 def tally_lines(verdicts: Sequence[Verdict]) -> list[str]:
-    return [
-        f"{claim}: {CLAIMS[claim]} ({compared}): holds on {holds} of {count}"
-        for claim, compared, holds, count in tally(verdicts)
-    ]
+    lines = []
+    for claim, compared, holds, undecided, count in tally(verdicts):
+        open_ones = f", undecided on {undecided}" if undecided else ""
+        lines.append(f"{claim}: {CLAIMS[claim]} ({compared}): holds on {holds} of {count}{open_ones}")
+    return lines
+
+
+def edge_line(spec: SweepSpec, results: Sequence[tuple[Cell, Any]]) -> str:
+    """A constant at the end of the range may have its best value outside: say where."""
+    grid = spec.values.get("bonus_grid", ())
+    chosen = {(cell.problem_label, cell.agent_label): cell.bonus for cell, _ in results}
+    tuned = {(cell.problem_label, cell.agent_label) for cell in spec.cells if cell.tune}
+    ends = [place for place in chosen if place in tuned and grid and chosen[place] in (min(grid), max(grid))]
+    listed = "; ".join(f"{agent} on {problem} ({chosen[problem, agent]})" for problem, agent in ends)
+    found = f"tuned constants at an end of the grid: {len(ends)} of {len(tuned)}"
+    return f"{found}: {listed}" if ends else found
 
 
 def _table(title: str) -> Table:

@@ -58,10 +58,12 @@ def test_every_claim_is_printed_with_figures_seeds_and_a_verdict(tiny):
         assert statement[:40] in printed
     report = json.loads((out / "claims.json").read_text())
     assert {each["claim"] for each in report["claims"]} == set(CLAIMS)
-    assert {each["verdict"] for each in report["claims"]} <= {"holds", "does not hold"}
+    known = {"holds", "does not hold", "does not hold (undecided)"}
+    assert {each["verdict"] for each in report["claims"]} <= known
     assert all(each["seeds"] > 0 and each["figures"] and each["difference"] for each in report["claims"])
     tallies = re.findall(r"holds on (\d) of (\d)", printed)
     assert sum(int(holds) for holds, _ in tallies) == sum(each["holds"] for each in report["claims"])
+    assert re.search(r"at an end of the grid: \d+ of 14", printed)
     assert "guarantees cover only it" in printed and "seeds 0..2" in printed
 
 
@@ -72,7 +74,7 @@ def test_the_folder_holds_figures_tables_and_where_they_come_from(tiny):
     for name in (f"{picture}.{kind}" for picture in pictures for kind in ("png", "svg")):
         assert (out / name).stat().st_size > 5000, name
     meta = json.loads((out / "meta.json").read_text())
-    assert meta["finished"] and meta["tune_seeds"] == [10000, 10001] and len(meta["tuned"]) == 12
+    assert meta["finished"] and meta["tune_seeds"] == [10000, 10001] and len(meta["tuned"]) == 14
     assert {each["bonus"] for each in meta["tuned"]} <= {0.1, 1}
     with open(out / "times.csv") as file:
         rows = list(csv.DictReader(file))
@@ -100,7 +102,13 @@ def test_the_paper_sweep_is_of_the_papers_size_and_tunes_over_its_range():
         assert (min(grid), max(grid), len(grid)) == (0.001, 7.9, 13)
         assert np.diff(np.log(grid)).std() < 0.1 * np.diff(np.log(grid)).mean()
     modes = {cell.agent_label: dict(cell.options).get("mode") for cell in spec.cells if cell.agent == "adamb"}
-    assert modes == {"AdaMB": "paper", "AdaMB γ=2": "paper", "AdaMB tracking": None}
+    paper = ("AdaMB", "AdaMB γ=2", "AdaMB 4^l")
+    assert modes == {**dict.fromkeys(paper, "paper"), "AdaMB tracking": None}
+
+
+def test_the_claim_about_gamma_compares_runs_that_differ_in_gamma_alone():
+    options = {cell.agent_label: dict(cell.options) for cell in shipped("paper.toml").cells}
+    assert {**options["AdaMB"], "gamma": 2} == options["AdaMB γ=2"]
 
 
 def test_equal_bytes_covers_all_agents_problems_and_budgets():

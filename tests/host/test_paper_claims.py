@@ -13,7 +13,9 @@ from adamb.host_sim.partition_watch import Watcher, play_and_view
 from adamb.host_sim.problem import make_problem
 from adamb.host_sim.runner import Estimate, simulate
 
-AGENTS = ("AdaMB", "AdaMB γ=2", "AdaMB tracking", "AdaQL", "epsilonQL", "epsilonMB", "epsilonMB full")
+AGENTS = (
+    "AdaMB", "AdaMB γ=2", "AdaMB 4^l", "AdaMB tracking", "AdaQL", "epsilonQL", "epsilonMB", "epsilonMB full",
+)  # fmt: skip
 
 
 def scores(rewards=None, early=None, leaves=None, *, spread=0.01, seeds=20):
@@ -37,7 +39,7 @@ def scores(rewards=None, early=None, leaves=None, *, spread=0.01, seeds=20):
 
 def verdict(found, claim, compared):
     (each,) = (v for v in judge(found) if v.claim == claim and v.compared == compared)
-    assert each.seeds == 20 and each.verdict == ("holds" if each.holds else "does not hold")
+    assert each.seeds == 20 and each.verdict.startswith("holds" if each.holds else "does not hold")
     return each.holds
 
 
@@ -48,6 +50,17 @@ def test_smaller_needs_fewer_leaves_and_no_less_reward():
     assert not verdict(scores({"AdaMB": 3.85}), *pair)
     assert not verdict(scores(leaves={"AdaMB": 501}), *pair)
     assert not verdict(scores(spread=1.0), *pair), "what the seeds cannot decide does not hold"
+
+
+@pytest.mark.parametrize("claim", ["smaller", "alike", "gamma"])
+def test_undecided_and_refuted_are_told_apart(claim):
+    def first(found):
+        return next(each for each in judge(found) if each.claim == claim)
+
+    assert first(scores(spread=1.0)).verdict == "does not hold (undecided)"
+    refuted = first(scores({"AdaMB": 3.0, "AdaMB γ=2": 2.0}))
+    assert refuted.verdict == "does not hold" and not refuted.undecided
+    assert not first(scores()).undecided
 
 
 def test_faster_needs_more_reward_early():
@@ -91,8 +104,8 @@ def test_times_hold_only_in_the_order_of_the_paper():
 
 def test_the_tally_counts_problems():
     verdicts = judge(scores({"AdaMB": 3.0}))
-    assert ("alike", "AdaMB : AdaQL", 0, 1) in tally(verdicts)
-    assert ("alike", "AdaMB γ=2 : AdaQL", 1, 1) in tally(verdicts)
+    assert ("alike", "AdaMB : AdaQL", 0, 0, 1) in tally(verdicts)
+    assert ("alike", "AdaMB 4^l : AdaQL", 1, 0, 1) in tally(verdicts)
     assert {each.claim for each in verdicts} == set(CLAIMS) - {"times"}
 
 
