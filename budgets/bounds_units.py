@@ -362,5 +362,5 @@ class ControllerBound:
 
 
 def reclaim_mark(total_units: int) -> int:
-    """Below so many free units the core starts to reclaim (SPEC.md, reclaiming)."""
-    return 4 + (total_units >> 5)
+    """Below so many free units the core starts to reclaim or refuses a split (SPEC.md, sections 6 and 7)."""
+    return max(4 + (total_units >> 5), int(spec.SPLIT_ROOM))

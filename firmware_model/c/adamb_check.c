@@ -92,8 +92,8 @@ static void walk_value(adamb_walk *k)
 {
     const uint16_t *w = k->w;
     uint32_t path[ADAMB_PATH_MAX];
-    uint8_t depth = 0;
     uint32_t slot = k->c.step + ADAMB_S_V_SLOT;
+    uint8_t depth = 0;
     for (;;) {
         if (!is_value(w[slot])) {
             if (depth >= k->c.d_s * k->c.finest || !meet(k, w[slot])) {

@@ -7,8 +7,7 @@
 /* Word index of the slot that the first `bits` bits of the code lead to; a value ends the walk earlier. */
 uint32_t adamb_value_find(const uint16_t *w, uint32_t step, uint16_t code, uint8_t bits)
 {
-    uint32_t i = step + ADAMB_S_V_SLOT;
-    uint32_t rest = (uint32_t)code << 16; /* the next bit on top: two instructions fewer for each level */
+    uint32_t i = step + ADAMB_S_V_SLOT, rest = (uint32_t)code << 16; /* next bit on top: two instructions less a level */
     for (uint32_t left = bits; left != 0 && !is_value(w[i]); left--) {
         ADAMB_WORK();
         i = at(w[i]) + (rest >> 31);
@@ -47,8 +46,7 @@ uint8_t adamb_value_set(const adamb_call *c, uint16_t code)
 {
     uint16_t *w = c->w;
     uint16_t nodes[ADAMB_PATH_MAX];
-    uint8_t depth = 0;
-    uint8_t bits = (uint8_t)(c->d_s * c->best_level);
+    uint8_t depth = 0, bits = (uint8_t)(c->d_s * c->best_level);
     uint32_t i = c->step + ADAMB_S_V_SLOT;
     uint16_t q = c->best_q;
     for (;;) {

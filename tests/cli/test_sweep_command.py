@@ -107,8 +107,9 @@ def test_ctrl_c_says_what_is_saved_and_how_to_go_on(file, tmp_path):
     out_folder = tmp_path / "out"
     command = [sys.executable, "-m", "adamb.tools.cli", "sweep", file, "--jobs", "2", "--out", out_folder]
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # background jobs start deaf
+    )  # fmt: skip
     assert "0 of 80 cells" in process.stderr.readline()
     assert re.search(r"\d+ of 80 cells, \d+:\d\d left, last standin", process.stderr.readline())
     process.send_signal(signal.SIGINT)

@@ -247,7 +247,7 @@ from standin_problem import Standin
 
 class Fragile(Standin):
     def begin_episode(self):
-        if os.getpid() != int(os.environ["ADAMB_TEST_MAIN"]):
+        if os.getpid() != {main}:
             try:
                 os.close(os.open({marker!r}, os.O_CREAT | os.O_EXCL))
             except FileExistsError:
@@ -259,11 +259,10 @@ class Fragile(Standin):
 
 
 @pytest.mark.slow
-def test_a_worker_process_that_is_killed_costs_no_cell(tmp_path, monkeypatch):
-    monkeypatch.setenv("ADAMB_TEST_MAIN", str(os.getpid()))
+def test_a_worker_process_that_is_killed_costs_no_cell(tmp_path):
     marker = tmp_path / "died"
     problem = tmp_path / "fragile.py"
-    problem.write_text(FRAGILE.format(folder=str(STANDIN.parent), marker=str(marker)))
+    problem.write_text(FRAGILE.format(folder=str(STANDIN.parent), marker=str(marker), main=os.getpid()))
     spec = spec_of(BASIC.replace(PROBLEM, f"{problem}:Fragile"))
     found = run_sweep(spec, tmp_path / "out", local_engine(jobs=2))
     assert marker.exists() and all(each.seeds == 5 for each in found)

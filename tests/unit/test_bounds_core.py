@@ -139,17 +139,18 @@ def test_a_block_of_the_certified_size_never_reclaims_under_attack(mode, share):
 
 
 def test_the_cap_can_bind_where_the_planner_says_and_not_before():
-    """Attacks just long enough to fill a block reclaim; those the planner calls safe do not."""
+    """Attacks just long enough to fill a block leave less than the reserve; those the planner calls safe do not."""
     layout = Layout(1, 1, 1)
     rule = layout.rule(2, 1, "inherited")
     bound = ControllerBound(layout, rule, "off")
     budget = 2048
     first = bound.first_binding_episode(budget)
     assert first is not None
-    for episodes, reclaims in ((first - 1, False), (int(first * 1.2) + 2, True)):
+    for episodes, binds in ((first - 1, False), (int(first * 1.2) + 2, True)):
         core = RealCore(layout, rule, "off", words=budget // 2)
         attack(core, schedule(TreeUnits(layout, rule, 1), episodes, for_leaves=False))
-        assert (core.header("reclaims") + core.header("refused") > 0) == reclaims
+        room = core.header("units") - core.header("fresh") + core.header("free_n")
+        assert (room < reclaim_mark(core.header("units"))) == binds
 
 
 @pytest.mark.parametrize("mode", ["tracking", "paper"])
