@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from real_core import RealCore, attack, schedule
 
-from adamb.budgets.bounds_units import OBJECTIVES, ControllerBound, Layout, TreeUnits
+from adamb.budgets.bounds_units import OBJECTIVES, ControllerBound, Layout, TreeUnits, reclaim_mark
 from adamb.budgets.controller import header_bytes, make_config
 from adamb.budgets.planner import ALWAYS, Job, plan
 from adamb.host_sim.agents import make_agent
@@ -139,7 +139,7 @@ def test_a_block_of_the_certified_size_never_reclaims_under_attack(mode, share):
 
 
 def test_the_cap_can_bind_where_the_planner_says_and_not_before():
-    """Attacks just long enough to fill a block leave less than the reserve; those the planner calls safe do not."""
+    """Attacks just long enough to fill a block eat into its reserve; those the planner calls safe do not."""
     layout = Layout(1, 1, 1)
     rule = layout.rule(2, 1, "inherited")
     bound = ControllerBound(layout, rule, "off")
