@@ -195,19 +195,21 @@ def simulate(
     episodes: int | None = None,
     record: int | Sequence[int] | None = None,
     progress: Callable[[Progress], object] | None = None,
+    optimum: bool = True,
 ) -> RunResult:
     """Play `episodes` episodes and measure.
 
     `record` is how many times (or after which episodes) the bytes in use are recorded. `progress` is called
     after every episode; when it returns True the run ends there and the result covers what was done. An
     environment that returns nonsense (NaN, a reward outside [0,1]) ends the run with an error whose
-    `partial` is the result of the episodes before.
+    `partial` is the result of the episodes before. `optimum=False` leaves V* out, for a caller who has it
+    from another run on the same seeds: while a problem walks, it is solved anew in every episode.
     """
     total = problem.episodes if episodes is None else episodes
     if not 1 <= total <= MAX_EPISODES:
         raise InputError("episodes", total, f"between 1 and {MAX_EPISODES}")
     began = time.perf_counter()
-    loop = _Loop(problem, agent, total, record_points(total, record))
+    loop = _Loop(problem, agent, total, record_points(total, record), optimum)
     interrupted = False
     for k in range(total):
         try:
@@ -225,14 +227,16 @@ def simulate(
 class _Loop:
     """The state of one run between two episodes."""
 
-    def __init__(self, problem: Problem, agent: Agent, episodes: int, points: np.ndarray) -> None:
+    def __init__(
+        self, problem: Problem, agent: Agent, episodes: int, points: np.ndarray, optimum: bool
+    ) -> None:
         if agent.n != problem.n or agent.horizon != problem.horizon:
             raise InputError("agent", agent.name, "was made for another problem (learners or horizon differ)")
         self.problem, self.agent = problem, agent
         self.points = points
         self.recorded: list[np.ndarray] = []
         self.agent_ns = self.environment_ns = 0
-        known = problem.optimal() is not None
+        known = optimum and problem.optimal() is not None
         shape = (problem.n, episodes)
         self.progress = Progress(
             agent, episodes, returns=np.zeros(shape), optimal=np.zeros(shape) if known else None

@@ -16,8 +16,11 @@ EARLY = 4
 Outcome = dict[str, Any]
 
 
-def run_cell(cell: Cell, expected_version: str = "") -> Outcome:
-    """Play one cell; what a budget cannot hold, or an environment that misbehaves, is an outcome."""
+def run_cell(cell: Cell, expected_version: str = "", *, optimum: bool = True) -> Outcome:
+    """Play one cell; what a budget cannot hold, or an environment that misbehaves, is an outcome.
+
+    `optimum=False` leaves V* out of the rows, as `simulate` does.
+    """
     if expected_version and expected_version != version():
         raise AdambError(f"a worker has adamb {version()}, the sweep {expected_version}; they must be equal")
     try:
@@ -27,7 +30,7 @@ def run_cell(cell: Cell, expected_version: str = "") -> Outcome:
         return {"refused": str(error), "rows": [], "seconds": {}}
     growth = _Growth(cell.episodes, cell.curves) if cell.curves else None
     try:
-        result = simulate(problem, agent, episodes=cell.episodes, progress=growth)
+        result = simulate(problem, agent, episodes=cell.episodes, progress=growth, optimum=optimum)
     except AdambError as error:
         return {"failed": str(error), "refused": None, "rows": [], "seconds": {}}
     outcome: Outcome = {"refused": None, "rows": _rows(result), "seconds": result.seconds}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from adamb.budgets.errors import AdambError, InputError
 from adamb.host_sim.runner import version
@@ -12,13 +12,28 @@ from adamb.host_sim.sweep_spec import Cell
 
 RETRIES = 3
 
+
+class Work(Protocol):
+    """A piece of work with a name for its result."""
+
+    def key(self) -> str: ...
+
+
+Piece = TypeVar("Piece", bound=Work)
 Engine = Callable[[Sequence[Cell]], Iterator[tuple[Cell, Outcome]]]
 
 
 def local_engine(jobs: int | None = None) -> Engine:
     """Processes on this computer; a process that dies (out of memory, killed) costs only its own cell."""
+    return processes(run_cell, jobs)
 
-    def run(cells: Sequence[Cell]) -> Iterator[tuple[Cell, Outcome]]:
+
+def processes(
+    play: Callable[[Piece], Outcome], jobs: int | None = None
+) -> Callable[[Sequence[Piece]], Iterator[tuple[Piece, Outcome]]]:
+    """The same for any work that a function of a module can do."""
+
+    def run(cells: Sequence[Piece]) -> Iterator[tuple[Piece, Outcome]]:
         from joblib import Parallel, cpu_count, delayed
         from joblib.externals.loky.process_executor import BrokenProcessPool
 
@@ -27,7 +42,7 @@ def local_engine(jobs: int | None = None) -> Engine:
         while left:
             pool = Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)
             try:
-                for key, outcome in pool(delayed(_keyed)(cell) for cell in list(left.values())):
+                for key, outcome in pool(delayed(_keyed)(play, cell) for cell in list(left.values())):
                     yield left.pop(key), outcome
             except BrokenProcessPool as error:
                 failures += 1
@@ -38,8 +53,8 @@ def local_engine(jobs: int | None = None) -> Engine:
     return run
 
 
-def _keyed(cell: Cell) -> tuple[str, Outcome]:
-    return cell.key(), run_cell(cell)
+def _keyed(play: Callable[[Piece], Outcome], cell: Piece) -> tuple[str, Outcome]:
+    return cell.key(), play(cell)
 
 
 def dask_engine(address: str, timeout_seconds: float = 10) -> Engine:
