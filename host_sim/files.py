@@ -52,8 +52,8 @@ def _umask() -> int:
     return mask
 
 
-def json_bytes(value: Any) -> bytes:
-    return (json.dumps(value, indent=2, allow_nan=False) + "\n").encode()
+def json_bytes(value: Any, indent: int | None = 2) -> bytes:
+    return (json.dumps(value, indent=indent, allow_nan=False) + "\n").encode()
 
 
 def csv_bytes(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
