@@ -1,0 +1,118 @@
+"""Build the fuzzer of the core and run it: `python tests/fault/fuzzing.py --runs 10000000` is `make fuzz`.
+
+A tenth of the executions looks for inputs that reach something new, in a build that counts edges; the rest
+mutates what was found, in a build that is three times as fast. Both are built with the address and the
+undefined-behaviour sanitizer. With `--engine libfuzzer` (clang) or `--engine afl` (AFL++) their search takes
+the place of ours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+CORE = ROOT / "firmware_model" / "c"
+CORPUS = HERE / "corpus"
+SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+WARNINGS = ("-Wall", "-Wextra", "-Werror", "-DFUZZ_WITHOUT_DAMAGE")
+
+
+Flags = tuple[str, ...]
+
+
+def compile_all(
+    folder: Path, compiler: str, core: Path, own_main: bool, flags: Flags, trace: Flags = (), link: Flags = ()
+) -> Path:
+    """The program: core and fuzz.c with `flags`, the core also with `trace`; our main has none of them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    common = [compiler, "-g", "-O2", *WARNINGS, f"-I{core}", f"-I{HERE}"]
+    work = [([*common, "-std=c99", *flags, *trace], source) for source in sorted(core.glob("*.c"))]
+    work.append(([*common, "-std=c11", *flags], HERE / "fuzz.c"))
+    if own_main:
+        sanitized = ["-DFUZZ_WITH_SANITIZERS"] if set(SANITIZERS) & set(flags) else []
+        work.append(([*common, "-std=c99", *sanitized], HERE / "fuzz_main.c"))
+    objects = []
+    for command, source in work:
+        target = folder / f"{source.stem}.o"
+        _check([*command, "-c", str(source), "-o", str(target)])
+        objects.append(str(target))
+    program = folder / "fuzz"
+    _check([compiler, *flags, *link, *objects, "-o", str(program)])
+    return program
+
+
+def build(folder: Path, *, edges: bool, core: Path = CORE, flags: Flags = SANITIZERS) -> Path:
+    """Our own fuzzer; with `edges` it knows when an input reaches something new."""
+    trace = ("-fsanitize-coverage=trace-pc",) if edges else ()
+    return compile_all(folder, os.environ.get("CC", "gcc"), core, True, flags, trace)
+
+
+def _check(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)}\n{done.stderr}")
+
+
+def _own(folder: Path, seed: int, runs: int, seconds: float) -> int:
+    grown = folder / "inputs"
+    shutil.rmtree(grown, ignore_errors=True)
+    grown.mkdir(parents=True)
+    print(f"building in {folder}", flush=True)
+    edges, fast = build(folder / "edges", edges=True), build(folder / "fast", edges=False)
+    for program, share, corpora in ((edges, 0.1, [CORPUS]), (fast, 0.9, [CORPUS, grown])):
+        limits = [str(seed), str(round(runs * share)), str(seconds * share)]
+        if subprocess.run([str(program), "run", *limits, str(grown), *map(str, corpora)]).returncode:
+            return 1
+    return 0
+
+
+def _libfuzzer(folder: Path, seed: int, runs: int, seconds: float) -> int:
+    flags = ("-fsanitize=fuzzer-no-link", *SANITIZERS)
+    program = compile_all(folder / "libfuzzer", "clang", CORE, False, flags, link=("-fsanitize=fuzzer",))
+    grown = folder / "inputs"
+    grown.mkdir(parents=True, exist_ok=True)
+    limits = [f"-seed={seed}", "-max_len=512", f"-artifact_prefix={folder}/"]
+    limits += [f"-runs={runs}"] if runs else []
+    limits += [f"-max_total_time={round(seconds)}"] if seconds else []
+    return subprocess.run([str(program), *limits, str(grown), str(CORPUS)]).returncode
+
+
+def _afl(folder: Path, seed: int, runs: int, seconds: float) -> int:
+    os.environ.setdefault("AFL_SKIP_CPUFREQ", "1")
+    program = compile_all(folder / "afl", "afl-clang-fast", CORE, True, SANITIZERS)
+    limits = ["-s", str(seed)]
+    limits += ["-E", str(runs)] if runs else []
+    limits += ["-V", str(round(seconds))] if seconds else []
+    command = ["afl-fuzz", "-i", str(CORPUS), "-o", str(folder / "afl-out"), *limits, "--", str(program), "-"]
+    return subprocess.run(command).returncode
+
+
+ENGINES = {"own": (_own, "gcc"), "libfuzzer": (_libfuzzer, "clang"), "afl": (_afl, "afl-fuzz")}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Fuzz the core. Exit code 1: something was found.")
+    parser.add_argument("--engine", choices=list(ENGINES), default="own")
+    parser.add_argument("--runs", type=int, default=0, help="executions; 0: no limit")
+    parser.add_argument("--seconds", type=float, default=0, help="0: no limit")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--folder", type=Path, default=ROOT / "build" / "fuzz")
+    options = parser.parse_args()
+    run, program = ENGINES[options.engine]
+    if shutil.which(program) is None:
+        print(f"--engine {options.engine} needs {program}", file=sys.stderr)
+        return 2
+    if options.runs <= 0 and options.seconds <= 0:
+        print("give --runs or --seconds", file=sys.stderr)
+        return 2
+    return run(options.folder, options.seed, options.runs, options.seconds)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,74 @@
+"""Hostile inputs find nothing in the core, and the fuzzer that says so finds what is there to be found.
+
+`make fuzz` is the long run. A finding prints the arguments of a replay.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import fuzzing
+import pytest
+
+pytestmark = pytest.mark.slow
+
+# File, text, replacement: one for memory beside the block, one that only our own checks can see.
+PLANTS = {
+    "one unit too many": (
+        "adamb_pool.c", r"w\[ADAMB_H_FRESH\] < w\[ADAMB_H_UNITS\]", "w[ADAMB_H_FRESH] <= w[ADAMB_H_UNITS]"
+    ),
+    "a byte of a save is not kept": (
+        "adamb_store.c", r"from \+ i < end \? save_byte", "from + i < end - 1 ? save_byte"
+    ),
+}
+
+
+def run(program: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([str(program), *map(str, arguments)], capture_output=True, text=True, timeout=120)
+
+
+@pytest.fixture(scope="module")
+def fuzz(build_driver, tmp_path_factory) -> Path:
+    """The sanitized build; `build_driver` skips where there are no sanitizers."""
+    return fuzzing.build(tmp_path_factory.mktemp("fuzz"), edges=True)
+
+
+def test_the_corpus_is_small_and_finds_nothing(fuzz):
+    assert sum(file.stat().st_size for file in fuzzing.CORPUS.iterdir()) < 100_000
+    done = run(fuzz, "replay", fuzzing.CORPUS)
+    assert done.returncode == 0, done.stderr
+    assert int(re.match(r"(\d+) inputs", done.stdout)[1]) == len(list(fuzzing.CORPUS.iterdir())) > 50
+
+
+def test_a_short_run_from_the_corpus_finds_nothing(fuzz, tmp_path):
+    done = run(fuzz, "run", 7, 0, 12, tmp_path, fuzzing.CORPUS)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "no finding" in done.stdout
+
+
+def test_the_same_seed_makes_the_same_executions(fuzz, tmp_path):
+    folders = [tmp_path / name for name in "ab"]
+    for folder in folders:
+        folder.mkdir()
+        assert run(fuzz, "run", 3, 1500, 0, folder).returncode == 0
+    kept = [{file.name: file.read_bytes() for file in folder.iterdir()} for folder in folders]
+    assert kept[0] == kept[1] and len(kept[0]) > 50
+
+
+@pytest.mark.parametrize("name", PLANTS)
+def test_a_planted_bug_is_found_and_its_input_replays(name, fuzz, tmp_path):
+    file, text, replacement = PLANTS[name]
+    core = tmp_path / "core"
+    shutil.copytree(fuzzing.CORE, core)
+    source, n = re.subn(text, replacement, (core / file).read_text())
+    assert n >= 1, "the place of the bug has changed"
+    (core / file).write_text(source)
+    broken = fuzzing.build(tmp_path / "broken", edges=False, core=core)
+    done = run(broken, "run", 1, 0, 20, tmp_path, fuzzing.CORPUS)
+    assert done.returncode != 0
+    finding = re.search(r"FINDING after \d+ executions: fuzz replay (.+)", done.stdout)[1]
+    assert run(broken, "replay", finding).returncode != 0, "the file shows it again"
+    assert run(fuzz, "replay", finding).returncode == 0, "and it is the planted bug"
