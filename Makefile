@@ -4,7 +4,7 @@ BIN := .venv/bin
 C_SOURCES := $(wildcard firmware_model/c/*.c firmware_model/c/*.h firmware_model/batch/*.[ch] firmware_model/_binding_build.py \
     host_sim/c/*.c host_sim/c/*.h host_sim/_sim_build.py)
 
-.PHONY: demo test test-fast lint spec vectors tables clean
+.PHONY: demo test test-fast lint fuzz spec vectors tables clean
 
 demo: .venv/.installed
 	@$(BIN)/adamb run oil-laplace --budget 4KiB --seeds 10 --record --plot --out runs/demo --force
@@ -35,6 +35,14 @@ lint: .venv/.installed-test
 .venv/.installed-test: .venv/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -e ".[device,cluster,web,dev]"
 	@touch $@
+
+# Ten million hostile inputs, about 20 minutes on one core; FUZZ_SECONDS=60 FUZZ_RUNS=0 for a minute.
+FUZZ_RUNS ?= 10000000
+FUZZ_SECONDS ?= 0
+FUZZ_SEED ?= 1
+FUZZ_ENGINE ?= own
+fuzz:
+	$(PYTHON) tests/fault/fuzzing.py --engine $(FUZZ_ENGINE) --runs $(FUZZ_RUNS) --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 
 spec: .venv/.installed
 	$(BIN)/python tools/generate_spec.py
