@@ -139,8 +139,7 @@ def run_bench(
     """Play what is missing; `progress(done, of, piece)` follows it."""
     store = EntryStore(folder)
     engine = processes(play, jobs)
-    phases: list[list[Piece]] = [list(bench.references())]
-    phases += [list(phase) for phase in bench.phases()]
+    phases = list(_with_references(bench))
     total = sum(len(phase) for phase in phases)
     missing = [[piece for piece in phase if store.get(piece) is None] for phase in phases]
     done = total - sum(len(phase) for phase in missing)
@@ -160,6 +159,15 @@ def run_bench(
     if failures:
         others = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
         raise AdambError(f"{failures[0]}{others}; the other entries are saved")
+
+
+def _with_references(bench: Bench) -> Iterator[list[Piece]]:
+    """The phases; what a problem has to offer is measured with the first of its entries."""
+    waiting = {piece.task.label: piece for piece in bench.references()}
+    for phase in bench.phases():
+        labels = dict.fromkeys(entry.cell.problem_label for entry in phase)
+        first = [waiting.pop(label) for label in labels if label in waiting]
+        yield [*first, *phase]
 
 
 def _informed(piece: Piece, store: EntryStore, budgets: Sequence[int]) -> Piece:

@@ -16,6 +16,7 @@ COMMANDS = (
     "compare_command",
     "planning_command",
     "sweep_command",
+    "bench_command",
     "boards_command",
     "plan_command",
     "profile_command",
