@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from adamb.budgets.sizes import format_bytes
 from adamb.host_sim.bench_protocol import OURS, PAPER, PUBLISHED, STRENGTHENED, UNTUNED
 from adamb.host_sim.bench_scores import League, Score
 from adamb.tools.plots import BLUE, GREEN, GREY, STYLE, VERMILLION, _render
@@ -20,9 +21,9 @@ MARKS: dict[str, Any] = {
 }
 
 
-def pareto_front(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+def pareto_front(points: list[tuple[int, float]]) -> list[tuple[int, float]]:
     """Points that no other beats in both bytes and score, by rising bytes."""
-    found: list[tuple[float, float]] = []
+    found: list[tuple[int, float]] = []
     for size, score in sorted(points, key=lambda point: (point[0], -point[1])):
         if not found or score > found[-1][1]:
             found.append((size, score))
@@ -38,43 +39,64 @@ def pareto_files(league: League) -> dict[str, bytes]:
 
 
 def pareto_figure(league: League, problem: str) -> Figure:
-    """Peak bytes of the worst seed against the share of the unit; the grey steps are the rivals' front."""
+    """Peak bytes of the worst seed against the share of the unit; the dashed steps are the rivals' front."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+    from matplotlib.ticker import FuncFormatter
 
     figure = Figure(figsize=(8.4, 5.2), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots()
-    rivals = []
+    points = [each for agent in league.agents for each in _points(league, problem, agent)]
+    named: set[str] = set()
     for agent in league.agents:
-        points = _points(league, problem, agent)
-        if points:
-            _draw(axes, agent, points)
-            rivals += [] if points[0].kind == OURS else points
-    front = pareto_front([(float(each.bytes_peak or 0), _percent(each)) for each in rivals])
-    if front:
-        axes.step(*zip(*front, strict=True), where="post", color=VERMILLION, linewidth=1.4, linestyle="--",
-                  label="front of the rivals")  # fmt: skip
+        _draw(axes, agent, [each for each in points if each.agent == agent], named)
+    _draw_front(axes, [each for each in points if each.kind != OURS], max(_bytes(each) for each in points))
+    axes.margins(x=0.12)
     axes.set_xscale("log", base=2)
-    axes.set_xlabel("bytes at the peak")
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: format_bytes(round(value))))
+    axes.set_xlabel("bytes at the peak of the worst seed")
     axes.set_ylabel(f"% of {league.references[problem]['unit']}")
     axes.set_title(f"{problem}: bytes against reward")
-    axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+    axes.legend(fontsize=9, loc="lower right")
     return figure
 
 
 def _points(league: League, problem: str, agent: str) -> list[Score]:
     scores = [league.score(problem, budget, agent) for budget in league.budgets]
     fitting = [each for each in scores if each is not None and each.share is not None and each.bytes_peak]
-    return sorted(fitting, key=lambda each: each.bytes_peak or 0)
+    return sorted(fitting, key=_bytes)
 
 
-def _draw(axes: Axes, agent: str, points: list[Score]) -> None:
-    style = dict(MARKS.get(agent, MARKS[points[0].kind]))
+def _draw(axes: Axes, agent: str, points: list[Score], named: set[str]) -> None:
+    """A line for each contender; rivals of a class look alike, those that matter are named on the front."""
+    if not points:
+        return
+    kind = points[0].kind
+    name = agent if kind == OURS else kind
+    style = dict(MARKS.get(agent, MARKS[kind]))
     if agent == PAPER:
         style["linestyle"] = ":"
-    sizes = [each.bytes_peak or 0 for each in points]
-    axes.plot(sizes, [_percent(each) for each in points], label=agent, alpha=0.9, **style)
+    label = None if name in named else name
+    named.add(name)
+    axes.plot(list(map(_bytes, points)), list(map(_percent, points)), label=label, alpha=0.9, **style)
+
+
+def _draw_front(axes: Axes, rivals: list[Score], last: int) -> None:
+    front = pareto_front([(_bytes(each), _percent(each)) for each in rivals])
+    if not front:
+        return
+    ends = [*front, (max(last, front[-1][0]), front[-1][1])]
+    axes.step(*zip(*ends, strict=True), where="post", color=VERMILLION, linewidth=1.2, linestyle="--",
+              label="front of the rivals")  # fmt: skip
+    owners = {(_bytes(each), _percent(each)): each.agent for each in reversed(rivals)}
+    for point in front:
+        place: Any = {"xytext": (-4, 5), "textcoords": "offset points", "ha": "right"}
+        axes.annotate(owners[point], point, fontsize=8, **place)
+
+
+def _bytes(score: Score) -> int:
+    return score.bytes_peak or 0
 
 
 def _percent(score: Score) -> float:
