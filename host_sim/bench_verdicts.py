@@ -42,11 +42,13 @@ class Verdict:
 def judge(league: League) -> list[Verdict]:
     """Every target, in order."""
     found: list[Verdict] = []
-    for against in AGAINST:
-        cells = league.comparisons(against)
-        large = [each for each in cells if each.budget_bytes is None or each.budget_bytes >= LEAST_BYTES]
-        found.append(_within(large, against))
-        found.append(_never_behind("1b", large, against, BEHIND, "from 2 KiB on, never more than 3 % behind"))
+    large = {
+        against: [each for each in league.comparisons(against) if (each.budget_bytes or 0) >= LEAST_BYTES]
+        for against in AGAINST
+    }
+    found += [_within(cells, against) for against, cells in large.items()]
+    statement = "from 2 KiB on, never more than 3 % behind the best tuned rival"
+    found += [_never_behind("1b", cells, against, BEHIND, statement) for against, cells in large.items()]
     for against in AGAINST:
         drift = [each for each in league.comparisons(against) if each.group == "drift"]
         statement = "on average at least 5 % better where the problem drifts"
