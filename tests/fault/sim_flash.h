@@ -128,7 +128,7 @@ static void sim_setup(sim_flash *f, uint32_t page, uint32_t sector, uint32_t sec
 }
 
 /* Power is back. */
-static void sim_boot(sim_flash *f)
+static inline void sim_boot(sim_flash *f)
 {
     f->dead = 0;
     f->cut_at = 0;

@@ -1,0 +1,470 @@
+/* The calls that no life makes: wrong arguments one by one, storage that fails once, values at the ends of their range,
+ * counters that wrap, blocks that are a little wrong. Random lives and the fuzzer reach the rest of the core; together
+ * they take every branch, which test_coverage.py measures.
+ *
+ * One line on stdout; a line that begins with FAILED and exit code 1 when an answer is not the documented one. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "adamb.h"
+#include "adamb_internal.h"
+#include "adamb_snapshot.h"
+#include "sim_flash.h"
+
+enum { WORDS = 1600, LARGE = 140000 };
+
+static uint16_t block[LARGE], other[WORDS];
+static uint16_t state[3], action[3];
+static uint8_t bytes[2 * WORDS + 16], page[256];
+static adamb_config config;
+static uint32_t rng = 1, answers;
+
+static void sim_misuse(const char *what)
+{
+    printf("FAILED %s\n", what);
+    exit(1);
+}
+
+static void expect_at(int line, long found, long wanted)
+{
+    answers++;
+    if (found != wanted) {
+        printf("FAILED edges.c:%d answered %ld, not %ld\n", line, found, wanted);
+        exit(1);
+    }
+}
+#define EXPECT(found, wanted) expect_at(__LINE__, (found), (wanted))
+
+static void configure(uint8_t d_s, uint8_t d_a, uint8_t horizon, uint8_t paper, uint8_t share)
+{
+    memset(&config, 0, sizeof config);
+    config.d_s = d_s;
+    config.d_a = d_a;
+    config.horizon = horizon;
+    config.paper = paper;
+    config.share = share;
+    config.auto_bonus = 1;
+    config.seed = 7;
+    adamb_thresholds(&config, 2, 1, 1);
+}
+
+static uint32_t begin(uint32_t extra)
+{
+    uint32_t words = (uint32_t)adamb_required_words(&config) + extra;
+    EXPECT(adamb_init(&config, block, words), 0);
+    return words;
+}
+
+/* Steps in order; what is paid and where it leads is random. */
+static void live(uint32_t steps)
+{
+    for (uint32_t i = 0; i < steps; i++) {
+        int h = (int)(i % config.horizon);
+        EXPECT(adamb_act(block, h, state, action), 0);
+        for (int k = 0; k < 3; k++) {
+            state[k] = (uint16_t)(sim_draw(&rng) >> 7);
+        }
+        EXPECT(adamb_observe(block, h, (uint16_t)sim_draw(&rng), state), 0);
+        if (h + 1 == config.horizon) {
+            EXPECT(adamb_end_episode(block), 0);
+        }
+    }
+}
+
+static void wrong_configurations(void)
+{
+    static const uint8_t fields[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}; /* d_s to auto_bonus, as they follow each other */
+    for (uint32_t i = 0; i < sizeof fields; i++) {
+        for (uint32_t value = 0; value < 256; value++) {
+            configure(1, 1, 5, 0, 2);
+            ((uint8_t *)&config)[fields[i]] = (uint8_t)value;
+            uint32_t most = i < 2 ? 3 : i == 2 ? 31 : i == 5 ? 2 : 1, least = i < 3;
+            EXPECT(adamb_required_words(&config) > 0, value >= least && value <= most);
+        }
+    }
+    for (int level = 0; level < 15; level++) {
+        configure(1, 1, 5, 0, 2);
+        config.thresholds[level] = 0;
+        EXPECT(adamb_required_words(&config), ADAMB_BAD_CONFIG);
+        configure(1, 1, 5, 0, 2);
+        config.thresholds[level] = level == 0 ? 0xFFFF : config.thresholds[level - 1] - 1u;
+        EXPECT(adamb_required_words(&config), ADAMB_BAD_CONFIG);
+    }
+    configure(1, 1, 5, 0, 2);
+    config.bonus = 32768;
+    EXPECT(adamb_required_words(&config), ADAMB_BAD_CONFIG);
+    configure(1, 1, 5, 0, 2);
+    adamb_thresholds(&config, 1, 1, 0);
+    EXPECT(adamb_required_words(&config), ADAMB_BAD_CONFIG);
+    configure(1, 1, 5, 0, 2);
+    EXPECT(adamb_required_words(0), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_init(0, block, WORDS), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_init(&config, 0, WORDS), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_init(&config, block, (uint32_t)adamb_required_words(&config) - 1), ADAMB_NO_MEMORY);
+    EXPECT(adamb_init(&config, block, LARGE), 0);
+    EXPECT(block[ADAMB_H_UNITS], ADAMB_UNITS_MAX);
+}
+
+static void wrong_calls(void)
+{
+    adamb_statistics s;
+    uint32_t words;
+    configure(2, 1, 5, 0, 2);
+    words = begin(100);
+    live(20);
+    EXPECT(adamb_act(0, 0, state, action), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_act(block, 0, 0, action), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_act(block, 0, state, 0), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_act(block, -1, state, action), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_act(block, 5, state, action), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_observe(block, 0, 0, 0), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_observe(block, 0, 0, state), ADAMB_BAD_ORDER);
+    EXPECT(adamb_end_episode(0), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_stats(0, &s), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_stats(block, 0), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_check(0, words), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_check(block, ADAMB_H_WORDS - 1), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_snapshot_bytes(0), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_snapshot_save(0, bytes, sizeof bytes), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_snapshot_save(block, 0, sizeof bytes), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_snapshot_save(block, bytes, 20), ADAMB_NO_MEMORY);
+    int32_t length = adamb_snapshot_save(block, bytes, sizeof bytes);
+    EXPECT(length, adamb_snapshot_bytes(block));
+    EXPECT(adamb_snapshot_restore(0, (uint32_t)length, other, WORDS), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_snapshot_restore(bytes, (uint32_t)length, 0, WORDS), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_snapshot_restore(bytes, 15, other, WORDS), ADAMB_BAD_BLOCK);
+    EXPECT(adamb_snapshot_restore(bytes, (uint32_t)length, other, words - 4), ADAMB_NO_MEMORY);
+    EXPECT(adamb_snapshot_restore(bytes, (uint32_t)length, other, WORDS), 0);
+    for (int word = 0; word < 2; word++) { /* of another version */
+        block[word] ^= 1;
+        EXPECT(adamb_act(block, 0, state, action), ADAMB_BAD_BLOCK);
+        EXPECT(adamb_observe(block, 0, 0, state), ADAMB_BAD_BLOCK);
+        EXPECT(adamb_end_episode(block), ADAMB_BAD_BLOCK);
+        EXPECT(adamb_stats(block, &s), ADAMB_BAD_BLOCK);
+        EXPECT(adamb_check(block, words), ADAMB_BAD_BLOCK);
+        EXPECT(adamb_snapshot_bytes(block), ADAMB_BAD_BLOCK);
+        EXPECT(adamb_snapshot_save(block, bytes, sizeof bytes), ADAMB_BAD_BLOCK);
+        block[word] ^= 1;
+    }
+    EXPECT(adamb_check(block, words), 0);
+}
+
+/* Every word of the header at every value that a field of it could take: the check refuses or the value is harmless. */
+static void wrong_headers(void)
+{
+    uint32_t refused = 0, words;
+    configure(2, 2, 5, 0, 2);
+    words = begin(100);
+    live(100);
+    EXPECT(adamb_snapshot_save(block, bytes, sizeof bytes) > 0, 1);
+    for (uint32_t word = 0; word < ADAMB_H_WORDS; word++) {
+        uint16_t kept = block[word];
+        for (uint32_t low = 0; low < 256; low++) {
+            for (uint32_t high = 0; high < 40; high++) {
+                block[word] = (uint16_t)(low | high << 8);
+                int code = adamb_check(block, words);
+                EXPECT(code == 0 || code == ADAMB_BAD_BLOCK, 1);
+                refused += code != 0;
+            }
+        }
+        block[word] = kept;
+    }
+    EXPECT(refused > 9 * 256 * 39, 1);
+    block[ADAMB_H_FRESH] = (uint16_t)(block[ADAMB_H_UNITS] + 1);
+    EXPECT(adamb_snapshot_bytes(block), ADAMB_BAD_BLOCK);
+    EXPECT(adamb_check(block, words), ADAMB_BAD_BLOCK);
+    begin(100);
+    block[ADAMB_H_FREE_N]++;
+    EXPECT(adamb_snapshot_save(block, bytes, sizeof bytes), ADAMB_BAD_BLOCK);
+    EXPECT(adamb_init(&config, block, LARGE), 0);
+    block[ADAMB_H_UNITS] = ADAMB_UNITS_MAX + 1;
+    EXPECT(adamb_check(block, LARGE), ADAMB_BAD_BLOCK);
+}
+
+/* Three links to units a, b, c with a + c = 2b, all made links to b: number and sum of the units met stay right. Some of
+ * the words tried are no links and may be anything. */
+static void doubled_units(void)
+{
+    uint32_t words, refused = 0;
+    configure(1, 1, 1, 0, 0);
+    words = begin(400);
+    live(60);
+    uint32_t first = 4u * block[ADAMB_H_POOL_AT], end = 4u * block[ADAMB_H_FRESH];
+    for (uint32_t i = first; i < end; i++) {
+        for (uint32_t j = i + 1; j < end; j++) {
+            for (uint32_t k = j + 1; k < end; k++) {
+                uint16_t a = block[i], b = block[j], c = block[k];
+                if (a == 0 || b == 0 || c == 0 || is_value(a | b | c) || a == b || a + c != 2 * b) {
+                    continue;
+                }
+                block[i] = block[k] = b;
+                int code = adamb_check(block, words);
+                EXPECT(code == 0 || code == ADAMB_BAD_BLOCK, 1);
+                refused += code != 0;
+                block[i] = a;
+                block[k] = c;
+            }
+        }
+    }
+    EXPECT(refused > 100, 1);
+    EXPECT(adamb_check(block, words), 0);
+}
+
+/* A list of free units that never ends, inside the pool. */
+static void endless_list(void)
+{
+    uint32_t words;
+    configure(1, 1, 1, 0, 2);
+    words = begin(0);
+    block[ADAMB_H_FREE_HEAD] = block[at(block[ADAMB_H_POOL_AT])] = block[ADAMB_H_POOL_AT];
+    EXPECT(adamb_check(block, words), ADAMB_BAD_BLOCK);
+}
+
+/* A step that was played once and never again keeps its root, however often its tree is asked for units. */
+static void forgotten_root(void)
+{
+    uint32_t words;
+    configure(1, 1, 2, 0, 0);
+    adamb_thresholds(&config, 2, 4, 1);
+    words = begin(40);
+    live(2);
+    uint32_t root = block[ADAMB_H_STEPS_AT] + ADAMB_S_WORDS + ADAMB_S_ROOT;
+    uint16_t record = block[root];
+    EXPECT(is_value(record), 0);
+    for (int i = 0; i < 3000; i++) {
+        state[0] = (uint16_t)sim_draw(&rng);
+        EXPECT(adamb_act(block, 0, state, action), 0);
+        EXPECT(adamb_observe(block, 0, (uint16_t)sim_draw(&rng), state), 0);
+    }
+    EXPECT(block[root], record);
+    EXPECT(block[at(record) + ADAMB_R_N] >> ADAMB_CREDIT_SHIFT, 0);
+    EXPECT(adamb_check(block, words), 0);
+}
+
+static void counters(void)
+{
+    uint32_t words;
+    configure(1, 1, 1, 0, 0);
+    config.thresholds[0] = 0xFFFF; /* a single ball, whose samples reach their end */
+    for (int i = 0; i < 15; i++) {
+        config.thresholds[i] = 0xFFFF;
+    }
+    words = begin(0);
+    live(ADAMB_N_MAX + 9);
+    EXPECT(own_n(block, block[block[ADAMB_H_STEPS_AT] + ADAMB_S_ROOT]), ADAMB_N_MAX);
+    for (int i = 0; i < 40; i++) { /* more steps than the horizon has */
+        EXPECT(adamb_act(block, 0, state, action), 0);
+        EXPECT(adamb_observe(block, 0, 65535, state), 0);
+    }
+    EXPECT(block[ADAMB_H_RETURN_SUM], 65535);
+    for (uint32_t i = 0; i < 65536; i++) {
+        EXPECT(adamb_end_episode(block), 0);
+    }
+    EXPECT(block[ADAMB_H_EPISODES_HIGH], 1);
+    EXPECT(adamb_check(block, words), 0);
+}
+
+/* Values, samples and counts at the ends of their range, as a damaged memory may hold them: calls go on. */
+static void extremes(void)
+{
+    for (uint32_t round = 0; round < 600; round++) {
+        configure((uint8_t)(1 + round % 3), (uint8_t)(1 + round / 3 % 3), (uint8_t)(1 + round % 7), round / 9 & 1, (uint8_t)(round / 18 % 2));
+        begin(round % 5 * 60);
+        for (int again = 0; again < 6; again++) {
+            live(40);
+            uint32_t words = 4u * block[ADAMB_H_FRESH], first = 4u * block[ADAMB_H_POOL_AT];
+            for (uint32_t i = first; i < words; i++) {
+                uint32_t random = sim_draw(&rng) >> 8;
+                if (is_value(block[i]) && (random & 3) == 0) {
+                    block[i] = random & 4 ? 0xFFFF : ADAMB_TAG;
+                }
+            }
+        }
+    }
+}
+
+/* The words of all records below a slot become what `change` makes of them. */
+static void each_record(uint32_t slot, const adamb_call *c, uint8_t depth, void (*change)(uint16_t *record, uint8_t depth))
+{
+    uint16_t word = block[slot];
+    if (is_value(word) || word == 0) {
+        return;
+    }
+    if (depth % c->chunks == 0) {
+        uint16_t below = block[at(word)];
+        change(block + at(word), depth);
+        if (is_value(below)) {
+            return;
+        }
+        word = below;
+    }
+    uint32_t slots = 1u << (adamb_code_state_bits(c, depth % c->chunks) + adamb_code_action_bits(c, depth % c->chunks));
+    for (uint32_t i = 0; i < slots; i++) {
+        each_record(at(word) + i, c, (uint8_t)(depth + 1), change);
+    }
+}
+
+static void no_samples(uint16_t *record, uint8_t depth)
+{
+    (void)depth;
+    record[ADAMB_R_N] = 0;
+}
+
+static void no_counts(uint16_t *record, uint8_t depth)
+{
+    (void)depth;
+    if (record[ADAMB_R_COUNTS] != 0 && !is_value(record[ADAMB_R_COUNTS])) {
+        uint16_t *unit = block + at(record[ADAMB_R_COUNTS]);
+        for (int i = 0; i < 4; i++) {
+            unit[i] = is_value(unit[i]) ? 0 : unit[i];
+        }
+    } else {
+        record[ADAMB_R_COUNTS] = 0;
+    }
+}
+
+/* Records that lost their samples, credit or counts: the check has no objection, and calls go on. */
+static void empty_records(void)
+{
+    static void (*const changes[])(uint16_t *, uint8_t) = {no_samples, no_counts};
+    for (uint32_t round = 0; round < 400; round++) {
+        adamb_call c;
+        configure((uint8_t)(1 + round % 2), 1, (uint8_t)(1 + round / 2 % 5), round / 10 & 1, (uint8_t)(round / 20 % 2));
+        uint32_t words = begin(round % 7 * 40);
+        for (int again = 0; again < 6; again++) {
+            live(40 + round % 60);
+            for (uint8_t h = 0; h < (config.share ? 1 : config.horizon); h++) {
+                adamb_core_decode(&c, block, h);
+                each_record(adamb_tree_root(&c), &c, 0, changes[round / 40 % 2]);
+            }
+            EXPECT(adamb_check(block, words), 0);
+        }
+    }
+}
+
+/* --- storage --- */
+
+static sim_flash flash;
+static uint32_t reads, fail_at;
+
+static int failing_read(void *context, uint32_t address, uint8_t *data, uint32_t size)
+{
+    return ++reads == fail_at ? -1 : sim_read(context, address, data, size);
+}
+
+static void wrong_storages(adamb_store *store, uint32_t words)
+{
+    static const uint32_t geometries[][3] = {{0, 512, 4}, {64, 32, 4}, {64, 500, 4}, {64, 512, 1}, {64, 0x20000000, 2}, {64, 512, 0x7FFFFFFF}};
+    for (uint32_t i = 0; i < sizeof geometries / sizeof *geometries; i++) {
+        sim_setup(&flash, 64, 512, 2, 1);
+        flash.face.page_bytes = geometries[i][0];
+        flash.face.sector_bytes = geometries[i][1];
+        flash.face.sectors = geometries[i][2];
+        EXPECT(adamb_store_open(store, &flash.face, page, words), ADAMB_BAD_CONFIG);
+    }
+    sim_setup(&flash, 64, 512, 8, 1);
+    EXPECT(adamb_store_open(store, &flash.face, page, ADAMB_H_WORDS - 1), ADAMB_BAD_CONFIG);
+    EXPECT(adamb_store_open(store, &flash.face, page, 0xFFFFFFFFu), ADAMB_BAD_CONFIG);
+    EXPECT(adamb_store_open(0, &flash.face, page, words), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_store_open(store, 0, page, words), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_store_open(store, &flash.face, 0, words), ADAMB_BAD_ARGUMENT);
+    flash.face.read = 0;
+    EXPECT(adamb_store_open(store, &flash.face, page, words), ADAMB_BAD_ARGUMENT);
+    flash.face.read = sim_read;
+    flash.face.prog = 0;
+    EXPECT(adamb_store_open(store, &flash.face, page, words), ADAMB_BAD_ARGUMENT);
+    flash.face.prog = sim_prog;
+    flash.face.erase = 0;
+    EXPECT(adamb_store_open(store, &flash.face, page, words), ADAMB_BAD_ARGUMENT);
+}
+
+/* Any one read fails: the answer is an older save, EMPTY, or a clean refusal, never a wrong block. */
+static void failing_reads(adamb_store *store, uint32_t words)
+{
+    uint32_t total = 1;
+    for (uint32_t k = 1; k <= total; k++) {
+        memset(other, 0x5A, sizeof other);
+        reads = 0;
+        fail_at = k;
+        flash.face.read = failing_read;
+        EXPECT(adamb_store_open(store, &flash.face, page, words), 0);
+        int code = adamb_store_restore(store, other, words);
+        if (code == 0) {
+            EXPECT(adamb_check(other, words), 0);
+        } else {
+            EXPECT(code == ADAMB_STORE_EMPTY || code == ADAMB_BAD_BLOCK, 1);
+            EXPECT(other[0] == 0x5A5A || other[0] == 0, 1);
+        }
+        total = reads > total ? reads : total;
+    }
+    fail_at = 0;
+    EXPECT(total > 10, 1);
+}
+
+static void storages(void)
+{
+    adamb_store store;
+    uint32_t words;
+    configure(1, 1, 5, 0, 2);
+    words = begin(40);
+    wrong_storages(&store, words);
+    sim_setup(&flash, 64, 1024, 4, 1);
+    memset(flash.data, 0, sizeof flash.data);
+    EXPECT(adamb_store_open(&store, &flash.face, page, words), 0);
+    EXPECT(adamb_store_restore(&store, other, words), ADAMB_STORE_EMPTY);
+    EXPECT(adamb_store_save(0, block), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_store_save(&store, 0), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_store_restore(0, other, words), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_store_restore(&store, 0, words), ADAMB_BAD_ARGUMENT);
+    for (int i = 0; i < 3; i++) {
+        live(50);
+        EXPECT(adamb_store_save(&store, block), 0);
+    }
+    EXPECT(adamb_store_restore(&store, other, words - 4), ADAMB_NO_MEMORY);
+    failing_reads(&store, words);
+    flash.data[store.newest * 1024 + 20] ^= 1; /* in the heads, which a CRC of their own covers */
+    EXPECT(adamb_store_open(&store, &flash.face, page, words), 0);
+    EXPECT(adamb_store_restore(&store, other, words), 0);
+    block[ADAMB_H_FREE_N]++;
+    EXPECT(adamb_store_save(&store, block), ADAMB_BAD_BLOCK);
+    block[ADAMB_H_FREE_N]--;
+    store.sequence = 0xFFFFFFFFu;
+    EXPECT(adamb_store_save(&store, block), ADAMB_STORE_DEVICE);
+    EXPECT(adamb_store_open(&store, &flash.face, page, 60), 0); /* told of a smaller block than this one */
+    EXPECT(adamb_store_save(&store, block), ADAMB_NO_MEMORY);
+}
+
+/* The head of a snapshot and the words behind it must speak of the same block. */
+static void heads(void)
+{
+    uint8_t head[ADAMB_SNAPSHOT_HEAD_BYTES];
+    uint32_t words;
+    configure(1, 1, 5, 0, 2);
+    words = begin(40);
+    EXPECT(adamb_snapshot_head(block, head) > 0, 1);
+    EXPECT(adamb_snapshot_finish(head, block, words), 0);
+    head[ADAMB_SNAPSHOT_AT_UNITS]++;
+    EXPECT(adamb_snapshot_finish(head, block, words), ADAMB_BAD_BLOCK);
+    EXPECT(block[0], 0);
+    begin(40);
+    EXPECT(adamb_snapshot_head(block, head) > 0, 1);
+    head[ADAMB_SNAPSHOT_AT_WORDS] ^= 4;
+    EXPECT(adamb_snapshot_finish(head, block, words), ADAMB_BAD_BLOCK);
+}
+
+int main(void)
+{
+    wrong_configurations();
+    wrong_calls();
+    wrong_headers();
+    doubled_units();
+    endless_list();
+    forgotten_root();
+    counters();
+    extremes();
+    empty_records();
+    storages();
+    heads();
+    printf("%u answers as documented\n", (unsigned)answers);
+    return 0;
+}
