@@ -1,4 +1,4 @@
-"""Wrong arguments one by one, storage that fails once, values at the ends of their range: answers as documented."""
+"""Wrong arguments one by one, storage that fails once, values at the ends of their range: answered as told."""
 
 from __future__ import annotations
 
