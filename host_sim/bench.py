@@ -187,6 +187,13 @@ def describe(piece: Piece) -> str:
     return f"{piece.cell.problem_label} × {piece.cell.agent_label}, {cap}"
 
 
+def missing(bench: Bench, folder: Path) -> tuple[int, int]:
+    """How many entries of the asked problems and budgets are not there, and of how many, all rows counted."""
+    store = EntryStore(folder)
+    everyone = replace(bench, contenders=tuple(find_contenders(None))).entries()
+    return sum(store.get(entry) is None for entry in everyone), len(everyone)
+
+
 def results(bench: Bench, folder: Path) -> tuple[dict[str, Outcome], list[Outcome]]:
     """What is there: references by problem, outcomes of entries. A part that was not played is absent."""
     store = EntryStore(folder)

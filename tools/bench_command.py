@@ -105,7 +105,7 @@ def _play(asked: Bench, folder: Path, console: Console, *, jobs: int | None, qui
 
 
 def _show(asked: Bench, folder: Path, console: Console, *, json: str | None, as_markdown: bool) -> League:
-    from adamb.host_sim.bench import results
+    from adamb.host_sim.bench import missing, results
     from adamb.host_sim.bench_scores import League
     from adamb.host_sim.bench_verdicts import judge
     from adamb.tools import bench_view as view
@@ -126,6 +126,10 @@ def _show(asked: Bench, folder: Path, console: Console, *, json: str | None, as_
             console.print(view.rich_table(*table))
         for line in view.verdict_lines(verdicts):
             console.print(line, highlight=False, soft_wrap=True, markup=False)
+    absent, total = missing(asked, folder)
+    if absent:
+        warning = f"adamb: {absent} of {total} entries are not played yet; what is absent counts nowhere"
+        print(warning, file=sys.stderr)
     place = f"{view.seeds_line(asked)} Tables and pictures: {folder}"
     print(place, file=sys.stderr if json == "-" or as_markdown else sys.stdout)
     write_json(json, view.content(asked, league, verdicts))

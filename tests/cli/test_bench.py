@@ -51,6 +51,7 @@ def test_a_tiny_league_leaves_tables_verdicts_and_pictures(capsys, short, tmp_pa
     assert found["seeds"] == [1, 2, 3] and found["tune_seeds"] == [11, 12]
     assert len(found["scores"]) == 2 * 2 * 3 and len(entry_files(tmp_path)) == 12 + 2
     assert {each["target"] for each in found["verdicts"]} == {"1a", "1b", "1c", "2", "3", "4a", "4b"}
+    assert "60 of 72 entries are not played yet" in error
     assert "seeds 1 to 3, tuned on seeds 11 to 12" in error and "bench: 14 of 14 entries" in error
     for name in ("scores.csv", "cells.csv", "league.json", "league.md"):
         assert (tmp_path / name).stat().st_size > 100
