@@ -15,6 +15,7 @@ import psutil
 from adamb.budgets.bounds_units import Layout
 from adamb.budgets.errors import AdambError, InputError
 from adamb.firmware_model import _spec as spec
+from adamb.firmware_model.config import usable
 
 UNIT_WORDS = int(spec.UNIT_WORDS)
 UNIT_BYTES = 2 * UNIT_WORDS
@@ -73,8 +74,8 @@ class _Walk:
         w = self.words
         if len(w) < spec.H_WORDS or w[spec.H_MAGIC] != spec.MAGIC:
             raise DamagedBlock("not a controller's block: the first word is not its mark")
-        if w[spec.H_HASH] != spec.SPEC_HASH:
-            raise DamagedBlock("the block was written by another version of the core")
+        if not usable([int(word) for word in w[: spec.H_WORDS]]):
+            raise DamagedBlock("written by another version of the core, or the header is damaged")
         dims = int(w[spec.H_DIMS])
         try:
             self.layout = Layout(dims & 15, dims >> 4 & 15, dims >> 8)

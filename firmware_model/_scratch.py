@@ -67,7 +67,7 @@ T_HALF_LEVEL = const(43)
 # Reclaiming in a partition: the record at hand had no credit left.
 T_SPENT = const(44)
 # By depth; blocks are numbered from 1.
-T_PATH = const(45)  # V slots from the root down
+T_PATH = const(45)  # V nodes from the root down
 T_FIRST = const(59)  # scan: first slot for the state in the block at this depth
 T_OWNER = const(74)  # scan: the record that block belongs to
 # Tables by depth: where a block's bits are in the state code and in the action code.
@@ -75,4 +75,7 @@ T_STATE_SHIFT = const(89)
 T_STATE_MASK = const(104)
 T_ACTION_SHIFT = const(119)
 T_ACTION_MASK = const(134)
-T_WORDS = const(149)
+# More of the configuration.
+T_DEEPEST = const(149)  # blocks on the longest path
+T_DIVISION = const(150)  # how the bits of a level are divided into blocks
+T_WORDS = const(151)

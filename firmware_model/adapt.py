@@ -13,6 +13,7 @@ from ._spec import (
     H_MEAN_REWARD,
     H_OTHER_N,
     H_OTHER_TOTAL,
+    H_POOL_AT,
     H_RESTARTS,
     H_RETURN_DEV,
     H_RETURN_MEAN,
@@ -21,6 +22,7 @@ from ._spec import (
     H_SHARE,
     H_SINCE,
     H_TABLE,
+    H_UNITS,
     SHARE_NEXT_MARGIN,
     SHARE_OFF,
     SHARE_ON,
@@ -56,9 +58,9 @@ def _count_pair(w, i, before, outcome):
         w[i] >>= 1
         w[i + 1] >>= 1
         w[i + 2] >>= 1
-    w[i] += 1
-    w[i + 1] += abs((before >> 8) - (outcome >> 8))
-    w[i + 2] += abs((before & 255) - (outcome & 255))
+    w[i] = w[i] + 1 & 0xFFFF
+    w[i + 1] = w[i + 1] + abs((before >> 8) - (outcome >> 8)) & 0xFFFF
+    w[i + 2] = w[i + 2] + abs((before & 255) - (outcome & 255)) & 0xFFFF
     if i == H_OTHER_N:
         w[H_OTHER_TOTAL] = w[H_OTHER_TOTAL] + 1 & 0xFFFF
 
@@ -68,7 +70,7 @@ def _compare(w, t, cell, outcome):
 
     An entry is {cell and step + 1, reward and next state}.
     """
-    i = (w[H_TABLE] << 2) + 2 * ((cell ^ cell >> 5) & 31)
+    i = (w[H_POOL_AT] << 2) + 2 * ((cell ^ cell >> 5) & 31)
     if w[i] and w[i] >> 5 == cell:
         _count_pair(w, H_SAME_N if w[i] & 31 == t[T_H] + 1 else H_OTHER_N, w[i + 1], outcome)
     w[i] = cell << 5 | t[T_H] + 1
@@ -93,15 +95,16 @@ def step(w, t, next_state):
     else:
         w[H_MEAN_REWARD] = mean - (mean - reward >> 8)
     w[H_RETURN_SUM] = min(w[H_RETURN_SUM] + (reward >> 16 - t[T_FRACTION]), 0xFFFF)
-    if w[H_SHARE] == SHARE_TESTING:
+    if w[H_SHARE] == SHARE_TESTING and w[H_UNITS] - w[H_POOL_AT] >= SHARE_TABLE_UNITS:
         reward = reward & 0xFF00 | _coarse_mean(t, next_state)
         _compare(w, t, t[T_STATE] >> 11 << 5 | t[T_ACTION] >> 11, reward)
 
 
 def _differs(w, word, factor, margin):
     """Mean over different steps clearly above the mean over the same step: factor * same + margin/256."""
-    same = (factor * w[H_SAME_N + word] + margin * w[H_SAME_N]) * w[H_OTHER_N]
-    return w[H_OTHER_N + word] * w[H_SAME_N] > same
+    same_n = w[H_SAME_N] & 0xFF
+    same = (factor * w[H_SAME_N + word] + margin * same_n) * (w[H_OTHER_N] & 0xFF)
+    return w[H_OTHER_N + word] * same_n > same
 
 
 def _judge_sharing(w):
@@ -115,7 +118,7 @@ def _judge_sharing(w):
         return True
     if w[H_OTHER_TOTAL] >= SHARE_PAIRS_MAX:
         w[H_SHARE] = SHARE_ON
-        for unit in range(w[H_TABLE], w[H_TABLE] + SHARE_TABLE_UNITS):
+        for unit in range(w[H_POOL_AT], w[H_POOL_AT] + SHARE_TABLE_UNITS):
             pool_free(w, unit)
         w[H_TABLE] = 0
     return False

@@ -9,6 +9,8 @@ from ._scratch import (
     T_CHUNKS,
     T_D_A,
     T_D_S,
+    T_DEEPEST,
+    T_DIVISION,
     T_FINEST,
     T_FRACTION,
     T_H,
@@ -22,7 +24,6 @@ from ._scratch import (
     T_WORDS,
 )
 from ._spec import (
-    H_BITS,
     H_DIMS,
     H_FREE_HEAD,
     H_FREE_N,
@@ -32,8 +33,8 @@ from ._spec import (
     H_SHARE,
     H_SINCE,
     H_SPLITS,
-    H_STEPS_AT,
     H_TABLE,
+    H_WORDS,
     S_ACTION,
     S_JOB_AT,
     S_JOB_CELL,
@@ -48,6 +49,7 @@ from ._spec import (
     TAG,
 )
 from .code import centre as code_centre
+from .code import division as code_division
 from .number import initial as number_initial
 from .pool import alloc as pool_alloc
 
@@ -76,16 +78,23 @@ def scratch(w):
     t[T_FRACTION] = w[H_SCALE] & 0xFF
     t[T_FINEST] = w[H_SCALE] >> 8
     t[T_STATE] = t[T_ACTION] = 16
-    for depth in range(t[T_FINEST] * t[T_CHUNKS]):
-        dims = w[H_BITS] >> 4 * (depth % t[T_CHUNKS])
+    t[T_DEEPEST] = t[T_FINEST] * t[T_CHUNKS]
+    t[T_DIVISION] = code_division(t[T_D_S], t[T_D_A])
+    for depth in range(t[T_DEEPEST]):
+        dims = t[T_DIVISION] >> 4 * (depth % t[T_CHUNKS])
         _fill_row(t, depth + 1, dims)
     return t
+
+
+def step(t, h):
+    """First word of a step."""
+    return H_WORDS + 1 + t[T_FINEST] + h * S_WORDS
 
 
 def decode(w, t, h):
     """Make step h the step of the call."""
     t[T_H] = h
-    t[T_STEP] = w[H_STEPS_AT] + h * S_WORDS
+    t[T_STEP] = step(t, h)
     t[T_SHARED] = w[H_SHARE] != SHARE_OFF
     t[T_MOST] = number_initial(t, h)
 

@@ -19,8 +19,6 @@ from ._spec import (
     H_FREE_HEAD,
     H_FREE_N,
     H_FRESH,
-    H_HASH,
-    H_MAGIC,
     H_MEAN_REWARD,
     H_NO_ROOM,
     H_POOL_AT,
@@ -39,7 +37,6 @@ from ._spec import (
     H_WORDS,
     HORIZON_MAX,
     LEVEL_MAX,
-    MAGIC,
     R_COUNTS,
     S_ROOT,
     S_V_SLOT,
@@ -47,13 +44,12 @@ from ._spec import (
     SHARE_OFF,
     SHARE_TABLE_UNITS,
     SHARE_TESTING,
-    SPEC_HASH,
     TAG,
     UNITS_MAX,
     VALUE_MASK,
 )
 from .code import division as code_division
-from .config import fraction_bits
+from .config import fraction_bits, usable
 
 
 class _Bad(Exception):
@@ -139,7 +135,7 @@ def _header_ok(w):
     d_a = w[H_DIMS] >> 4 & 15
     horizon = w[H_DIMS] >> 8
     finest = w[H_SCALE] >> 8
-    if w[H_MAGIC] != MAGIC or w[H_HASH] != SPEC_HASH:
+    if not usable(w):
         return False
     if not (1 <= d_s <= DIM_MAX and 1 <= d_a <= DIM_MAX and 1 <= horizon <= HORIZON_MAX):
         return False
@@ -186,21 +182,21 @@ def check(w):
 
 def stats(w):
     """The counters by name, as C's adamb_stats gives them; an empty dict when it is no block."""
-    if len(w) < H_WORDS or w[H_MAGIC] != MAGIC or w[H_HASH] != SPEC_HASH:
+    if len(w) < H_WORDS or not usable(w):
         return {}
     fraction = w[H_SCALE] & 0xFF
     factor = ((65536 - w[H_MEAN_REWARD]) << fraction) >> 17 if w[H_FLAGS] & FLAG_AUTO_BONUS else w[H_BONUS]
     return {
         "episodes": w[H_EPISODES_HIGH] << 16 | w[H_EPISODES],
         "units": w[H_UNITS],
-        "units_used": w[H_FRESH] - w[H_POOL_AT] - w[H_FREE_N],
+        "units_used": w[H_FRESH] - w[H_POOL_AT] - w[H_FREE_N] & 0xFFFF,
         "units_peak": w[H_USED_PEAK],
         "units_header": w[H_POOL_AT],
         "splits": w[H_SPLITS],
         "trees": w[H_DIMS] >> 8 if w[H_SHARE] == SHARE_OFF else 1,
         "finest": w[H_SCALE] >> 8,
         "share": w[H_SHARE],
-        "bonus": factor << 12 - fraction,
+        "bonus": factor << 12 - fraction & 0xFFFF,
         "refused": w[H_REFUSED],
         "no_room": w[H_NO_ROOM],
         "reclaims": w[H_RECLAIMS],

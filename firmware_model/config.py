@@ -132,6 +132,18 @@ def _flags(config):
     )
 
 
+def _seal(w):
+    """Mix of the words that all memory safety rests on; with the hash it tells when a bit of them flipped."""
+    mix = (w[H_UNITS] * 11 + w[H_DIMS]) * 11 + w[H_SCALE]
+    mix = (mix * 11 + w[H_POOL_AT]) * 11
+    return (mix ^ mix >> 13) & 0xFFFF
+
+
+def usable(w):
+    """A block of this version, and one whose sealed words are those that `init` wrote."""
+    return w[H_MAGIC] == MAGIC and w[H_HASH] == SPEC_HASH ^ _seal(w)
+
+
 def write_header(config, block):
     """Clear the block and write its configuration, all but what a restart sets."""
     finest = _finest_level(config)
@@ -139,7 +151,6 @@ def write_header(config, block):
     for i in range(len(block)):
         block[i] = 0
     block[H_MAGIC] = MAGIC
-    block[H_HASH] = SPEC_HASH
     block[H_UNITS] = min(len(block) // UNIT_WORDS, UNITS_MAX)
     block[H_DIMS] = config.d_s | config.d_a << 4 | config.horizon << 8
     block[H_BITS] = code_division(config.d_s, config.d_a)
@@ -147,6 +158,7 @@ def write_header(config, block):
     block[H_SCALE] = fraction | finest << 8
     block[H_STEPS_AT] = H_WORDS + finest + 1
     block[H_POOL_AT] = _header_units(config)
+    block[H_HASH] = SPEC_HASH ^ _seal(block)
     block[H_BONUS] = config.bonus >> 12 - fraction
     block[H_RNG] = config.seed or 0x5EED
     block[H_SHARE] = config.share

@@ -21,27 +21,22 @@ from ._spec import (
     FLAG_RANDOM,
     H_DIMS,
     H_FLAGS,
-    H_HASH,
-    H_MAGIC,
     H_RECLAIMS,
-    H_STEPS_AT,
     H_UNITS,
     H_WORDS,
-    MAGIC,
     RECLAIM_MASK,
     S_ACTION,
     S_STATE,
-    S_WORDS,
-    SPEC_HASH,
 )
 from .adapt import episode as adapt_episode
 from .adapt import step as adapt_step
 from .call import decode as call_decode
 from .call import restart as call_restart
 from .call import scratch as call_scratch
+from .call import step as call_step
 from .code import pack as code_pack
 from .code import unpack as code_unpack
-from .config import Config, required_words, thresholds, write_header
+from .config import Config, required_words, thresholds, usable, write_header
 from .learn import sample as learn_sample
 from .number import random as number_random
 from .pool import count_up
@@ -68,13 +63,13 @@ def init(config, block):
 
 def attach(block):
     """A controller for a block that `init` prepared, here or elsewhere; ERR_BLOCK when it is not one."""
-    if len(block) <= H_WORDS or _call_error(block, 0):
+    if len(block) <= H_WORDS or _call_error(block, 0) or len(block) < block[H_UNITS] << 2:
         return ERR_BLOCK
     return Controller(block, call_scratch(block))
 
 
 def _call_error(w, h):
-    if w[H_MAGIC] != MAGIC or w[H_HASH] != SPEC_HASH:
+    if not usable(w):
         return ERR_BLOCK
     return 0 if 0 <= h < w[H_DIMS] >> 8 else ERR_ARGUMENT
 
@@ -97,7 +92,7 @@ def _random_action(w, centre, d_a):
 
 def _choose(w, t, h, state):
     """Code of the best action for the state; both are noted for `observe`."""
-    h = w[H_STEPS_AT] + h * S_WORDS
+    h = call_step(t, h)
     code = code_pack(state, t[T_D_S])
     w[h + S_STATE] = code
     code = w[value_find(w, h, code, 16) + 2]

@@ -22,7 +22,18 @@ from ._scratch import (
     T_TO_LEVEL,
     T_TOTAL,
 )
-from ._spec import FLAG_PAPER, H_FLAGS, H_SATURATIONS, R_COUNTS, S_WORDS, TAG, VALUE_MASK
+from ._spec import (
+    FLAG_PAPER,
+    H_FLAGS,
+    H_POOL_AT,
+    H_SATURATIONS,
+    H_UNITS,
+    R_COUNTS,
+    S_WORDS,
+    TAG,
+    VALUE_MASK,
+    VALUE_MAX,
+)
 from .number import mean as number_mean
 from .number import shift as number_shift
 from .pool import alloc as pool_alloc
@@ -31,10 +42,23 @@ from .pool import free as pool_free
 from .value import at as value_at
 
 
-def _next_unit(w, unit):
-    """The unit after this one in a chain; in a unit of four entries the first word is an entry."""
-    unit = w[unit << 2]
-    return 0 if unit & TAG else unit
+def _is_link(w, word):
+    return w[H_POOL_AT] <= word < w[H_UNITS]
+
+
+def _longest(w):
+    """No chain has more units than there are; a damaged one may lead in a circle."""
+    return w[H_UNITS] - w[H_POOL_AT]
+
+
+def _halve_unit(w, i, low):
+    while True:
+        if w[i] & TAG:
+            half = (w[i] & low) >> 1
+            w[i] = w[i] & ~low | half if half else 0
+        i += 1
+        if i & 3 == 0:
+            return
 
 
 def _halve(w, t, rec):
@@ -42,32 +66,31 @@ def _halve(w, t, rec):
     low = (1 << t[T_BITS]) - 1
     rec = (rec << 2) + R_COUNTS
     count_up(w, H_SATURATIONS)
-    if w[rec] & TAG:
+    if not _is_link(w, w[rec]):
         w[rec] = w[rec] & ~low | (w[rec] & low) >> 1
         return
     rec = w[rec]
-    while rec:
-        for i in range(rec << 2, (rec << 2) + 4):
-            if w[i] & TAG:
-                half = (w[i] & low) >> 1
-                w[i] = w[i] & ~low | half if half else 0
-        rec = _next_unit(w, rec)
+    left = _longest(w)
+    while left and _is_link(w, rec):
+        _halve_unit(w, rec << 2, low)
+        rec = w[rec << 2]
+        left -= 1
 
 
 def _place(w, t, head):
     """Word index for a cell without entry: a free word, else one in a new unit, else that of the nearest."""
     if t[T_EMPTY]:
         return t[T_EMPTY]
-    if not w[head] & TAG and not w[H_FLAGS] & FLAG_PAPER:
+    if _is_link(w, w[head]) and not w[H_FLAGS] & FLAG_PAPER:
         return t[T_NEAR]
     unit = pool_alloc(w)
     if unit == 0:
         return t[T_NEAR]
     i = unit << 2
-    if w[head] & TAG:
-        w[i + 1] = w[head]
-    else:
+    if _is_link(w, w[head]):
         w[i] = w[head]
+    else:
+        w[i + 1] = w[head]
     w[head] = unit
     return i + 2
 
@@ -106,13 +129,13 @@ def _find(w, t, rec):
     t[T_NEAR] = head
     t[T_NEAREST] = 0xFFFF
     rec = w[head]
-    if rec & TAG:
-        rec = 0
-    while rec:
+    left = _longest(w)
+    while left and _is_link(w, rec):
         i = _search(w, t, rec)
         if i:
             return i
-        rec = _next_unit(w, rec)
+        rec = w[rec << 2]
+        left -= 1
     i = _place(w, t, head)
     if w[i] == 0:
         w[i] = entry
@@ -126,12 +149,12 @@ def add(w, t, rec, level, n):
     t[T_BITS] = 15 - t[T_D_S] * level
     most = (1 << t[T_BITS]) - 1
     i = _find(w, t, rec)
-    while (w[i] & most) + n > most:
-        level = w[i] & ~most
+    level = w[i]
+    while (level & most) + n > most:
         _halve(w, t, rec)
-        w[i] |= level  # its own count may have reached zero, but it is about to grow
+        level = level & ~most | (level & most) >> 1  # the count may reach zero, but is about to grow
         n = (n + 1) >> 1
-    w[i] += n
+    w[i] = level + n
 
 
 def _fold_entry(w, t, entry):
@@ -141,17 +164,26 @@ def _fold_entry(w, t, entry):
     add(w, t, t[T_TO], t[T_TO_LEVEL], entry)
 
 
+def _fold_unit(w, t, i):
+    while True:
+        if w[i] & TAG:
+            _fold_entry(w, t, w[i])
+        i += 1
+        if i & 3 == 0:
+            return
+
+
 def fold(w, t, rec):
     """Add the counts of a record to one a level above, each in the cell that contains it."""
     rec = w[(rec << 2) + R_COUNTS]
     if rec & TAG:
         _fold_entry(w, t, rec)
         return
-    while rec:
-        for i in range(rec << 2, (rec << 2) + 4):
-            if w[i] & TAG:
-                _fold_entry(w, t, w[i])
-        rec = _next_unit(w, rec)
+    left = _longest(w)
+    while left and _is_link(w, rec):
+        _fold_unit(w, t, rec << 2)
+        rec = w[rec << 2]
+        left -= 1
 
 
 def _entry_value(w, t, entry):
@@ -165,18 +197,23 @@ def _add_term(w, t, entry, n):
     t[T_SUM] += n
 
 
+def _add_unit(w, t, i):
+    low = (1 << t[T_BITS]) - 1
+    while True:
+        if w[i] & TAG and t[T_TOTAL] <= VALUE_MAX:  # as it always is, unless there is damage
+            _add_term(w, t, w[i], w[i] & low)
+        i += 1
+        if i & 3 == 0:
+            return
+
+
 def _expect_chain(w, t, unit):
     """Mean over a chain of any length."""
-    low = (1 << t[T_BITS]) - 1
-    while unit:
-        i = unit << 2
-        while True:
-            if w[i] & TAG:
-                _add_term(w, t, w[i], w[i] & low)
-            i += 1
-            if i & 3 == 0:
-                break
-        unit = _next_unit(w, unit)
+    left = _longest(w)
+    while left and _is_link(w, unit):
+        _add_unit(w, t, unit << 2)
+        unit = w[unit << 2]
+        left -= 1
     return t[T_SUM] // t[T_TOTAL] if t[T_TOTAL] else 0
 
 
@@ -203,7 +240,7 @@ def expect(w, t, rec, level):
         return 0
     t[T_BITS] = 15 - t[T_D_S] * level
     rec = w[(rec << 2) + R_COUNTS]
-    if level == 0 or rec & TAG:
+    if level == 0 or rec >= w[H_UNITS]:  # values are above all links
         return _entry_value(w, t, rec)
     if rec == 0:
         return 0
@@ -216,9 +253,9 @@ def expect(w, t, rec, level):
 def free(w, rec):
     """Return the units of a record's counts to the pool."""
     unit = w[(rec << 2) + R_COUNTS]
-    if unit & TAG:
-        return
-    while unit:
-        rec = _next_unit(w, unit)
+    left = _longest(w)
+    while left and _is_link(w, unit):
+        rec = w[unit << 2]
         pool_free(w, unit)
         unit = rec
+        left -= 1

@@ -30,21 +30,21 @@ from ._spec import (
     FLAG_PAPER,
     H_FLAGS,
     H_NO_ROOM,
+    H_POOL_AT,
     H_REFUSED,
-    H_STEPS_AT,
+    H_UNITS,
     H_WORDS,
     N_MAX,
     OTHER_MASK,
     R_N,
     S_JOB_AT,
     S_JOB_CELL,
-    S_WORDS,
     SPLIT_ROOM,
-    TAG,
     VALUE_MAX,
 )
 from .adapt import bonus as adapt_bonus
 from .call import decode as call_decode
+from .call import step as call_step
 from .learn_model import add_sample, gather_all, gather_near
 from .number import random as number_random
 from .pool import alloc as pool_alloc
@@ -81,7 +81,7 @@ def _route(w, t, block):
         if depth % t[T_CHUNKS] == 0:
             return 1
         block = w[slot]
-        if block & TAG:
+        if not w[H_POOL_AT] <= block < w[H_UNITS]:
             block = _divide(w, slot)
             if block == 0:
                 return 0
@@ -95,14 +95,14 @@ def _descend(w, t):
     t[T_WEIGHT] = t[T_VALUE] = t[T_INHERITED_N] = t[T_EXPECTED] = 0
     while True:
         rec = w[t[T_SLOT]]
-        if rec & TAG:
+        if not w[H_POOL_AT] <= rec < w[H_UNITS]:
             rec = tree_create(w, t[T_SLOT])
         t[T_REC] = rec
         if rec == 0:
             return
         i = rec << 2
         w[i + R_N] |= CREDIT_FULL << CREDIT_SHIFT
-        if w[i] & TAG:
+        if t[T_LEVEL] == t[T_FINEST] or not w[H_POOL_AT] <= w[i] < w[H_UNITS]:
             return
         if w[H_FLAGS] & FLAG_PAPER:
             gather_all(w, t, rec, t[T_LEVEL])
@@ -142,11 +142,11 @@ def _request(w, t, step):
 
 def _split(w, t):
     # Children without room for their records would know less than their parent did.
-    if pool_room(w) < SPLIT_ROOM or not tree_split(w, t[T_REC]):
+    if pool_room(w) < SPLIT_ROOM or not tree_split(w, t, t[T_REC]):
         count_up(w, H_REFUSED)
     elif t[T_SHARED]:
         for h in range(t[T_HORIZON]):
-            _request(w, t, w[H_STEPS_AT] + h * S_WORDS)
+            _request(w, t, call_step(t, h))
     else:
         _request(w, t, t[T_STEP])
 
@@ -234,8 +234,10 @@ def sample(w, t):
     if w[H_FLAGS] & FLAG_PAPER:
         # The paper refreshes every state cell under the ball; so do we, at once.
         _request(w, t, t[T_STEP])
-        while w[i]:
+        cells = w[H_UNITS] - w[H_POOL_AT]
+        while cells and w[i]:
             jobs(w, t)
+            cells -= 1
         return
     if q < 0 or not value_holds(w, t, t[T_STATE], q):
         tree_scan(w, t, t[T_STATE])

@@ -13,6 +13,7 @@ from ._scratch import (
     T_CHUNKS,
     T_D_A,
     T_D_S,
+    T_FINEST,
     T_HORIZON,
     T_LEVEL,
     T_PARENT,
@@ -29,15 +30,16 @@ from ._scratch import (
 )
 from ._spec import (
     CREDIT_SHIFT,
+    H_POOL_AT,
     H_RECLAIMS,
-    H_STEPS_AT,
+    H_UNITS,
     N_MAX,
     PLAYED_MASK,
     R_N,
     R_REWARD,
     S_WORDS,
-    TAG,
 )
+from .call import step as call_step
 from .counts import expect as counts_expect
 from .counts import fold as counts_fold
 from .number import blend as number_blend
@@ -86,7 +88,7 @@ def _pick(w, block, slots, records):
     block <<= 2
     while i <= end:
         slot = block + (i & slots)
-        if not w[slot] & TAG:
+        if w[H_POOL_AT] <= w[slot] < w[H_UNITS]:
             if not records or w[(w[slot] << 2) + R_N] >> CREDIT_SHIFT == 0:
                 return slot
             if found < 0:
@@ -107,7 +109,7 @@ def _best_slot(w, block, slots):
 
 def _remove(w, t, block, chunk):
     """Remove a block whose balls are all unvisited."""
-    best = _best_slot(w, block, tree_slots(w, chunk))
+    best = _best_slot(w, block, tree_slots(t, chunk))
     if chunk == 0:
         tree_unsplit(w, t[T_REC], t[T_LEVEL], best)
     else:
@@ -127,8 +129,8 @@ def _played(w, t):
     code = t[T_STATE] | number_random(w) >> t[T_D_S] * t[T_LEVEL]
     if not t[T_SHARED]:
         return _plays(w, t, t[T_STEP], code)
-    step = w[H_STEPS_AT]
-    while step < w[H_STEPS_AT] + t[T_HORIZON] * S_WORDS:
+    step = call_step(t, 0)
+    while step < call_step(t, t[T_HORIZON]):
         if _plays(w, t, step, code):
             return True
         step += S_WORDS
@@ -147,7 +149,7 @@ def _walk_level(w, t):
     block = w[t[T_REC] << 2]
     chunk = 0
     while True:
-        slot = tree_slots(w, chunk)
+        slot = tree_slots(t, chunk)
         chunk += 1
         last = chunk == t[T_CHUNKS]
         slot = _pick(w, block, slot, last)
@@ -167,7 +169,7 @@ def tree(w, t):
     """One walk through a tree: folds one leaf or removes one block, or only takes credit."""
     t[T_SLOT] = tree_root(w, t)
     t[T_PARENT] = t[T_LEVEL] = t[T_STATE] = t[T_ACTION] = 0
-    if w[t[T_SLOT]] & TAG:
+    if not w[H_POOL_AT] <= w[t[T_SLOT]] < w[H_UNITS]:
         return
     while True:
         rec = w[t[T_SLOT]]
@@ -176,7 +178,7 @@ def tree(w, t):
         t[T_SPENT] = w[i] >> CREDIT_SHIFT == 0
         if not t[T_SPENT]:
             w[i] -= 1 << CREDIT_SHIFT
-        if w[rec << 2] & TAG:
+        if t[T_LEVEL] == t[T_FINEST] or not w[H_POOL_AT] <= w[rec << 2] < w[H_UNITS]:
             if t[T_SPENT] and t[T_PARENT] and (not _played(w, t) or number_random(w) & PLAYED_MASK == 0):
                 _fold(w, t)
                 count_up(w, H_RECLAIMS)

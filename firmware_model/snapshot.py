@@ -14,11 +14,8 @@ from ._spec import (
     ERR_BLOCK,
     ERR_MEMORY,
     H_FRESH,
-    H_HASH,
-    H_MAGIC,
     H_UNITS,
     H_WORDS,
-    MAGIC,
     SNAPSHOT_HEAD_BYTES,
     SNAPSHOT_MAGIC,
     SNAPSHOT_VERSION,
@@ -26,6 +23,7 @@ from ._spec import (
     UNITS_MAX,
 )
 from .check import check
+from .config import usable
 
 AT_VERSION = 2
 AT_HASH = 4
@@ -90,7 +88,7 @@ def set32(data, at, value):
 
 def bytes(block):
     """Bytes that a snapshot of the block takes now, or ERR_BLOCK."""
-    if len(block) < H_WORDS or block[H_MAGIC] != MAGIC or block[H_HASH] != SPEC_HASH:
+    if len(block) < H_WORDS or not usable(block):
         return ERR_BLOCK
     if block[H_FRESH] > block[H_UNITS]:
         return ERR_BLOCK

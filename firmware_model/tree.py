@@ -19,6 +19,9 @@ from ._scratch import (
     T_CHUNKS,
     T_CODE,
     T_D_A,
+    T_DEEPEST,
+    T_DIVISION,
+    T_FINEST,
     T_FIRST,
     T_INHERITED,
     T_INHERITED_OF,
@@ -30,9 +33,8 @@ from ._scratch import (
     T_STEP,
 )
 from ._spec import (
-    H_BITS,
     H_SPLITS,
-    H_STEPS_AT,
+    H_UNITS,
     H_WORDS,
     N_MAX,
     R_N,
@@ -50,7 +52,7 @@ from .pool import free as pool_free
 
 
 def root(w, t):
-    return (w[H_STEPS_AT] if t[T_SHARED] else t[T_STEP]) + S_ROOT
+    return (H_WORDS + 1 + t[T_FINEST] if t[T_SHARED] else t[T_STEP]) + S_ROOT
 
 
 def clip(t, q):
@@ -91,21 +93,21 @@ def free(w, rec):
     pool_free(w, rec)
 
 
-def slots(w, chunk):
+def slots(t, chunk):
     """How many slots the chunk-th block of a level has."""
-    chunk = w[H_BITS] >> 4 * chunk
+    chunk = t[T_DIVISION] >> 4 * chunk
     return 1 << (chunk & 3) + (chunk >> 2 & 3)
 
 
-def split(w, rec):
+def split(w, t, rec):
     """Give a leaf its children, all unvisited; 0 when there is no room."""
     unit = pool_alloc(w)
     if unit:
         i = unit << 2
-        for slot in range(i, i + slots(w, 0)):
+        for slot in range(i, i + slots(t, 0)):
             w[slot] = w[rec << 2]
         w[rec << 2] = unit
-        w[H_SPLITS] += 1
+        w[H_SPLITS] = w[H_SPLITS] + 1 & 0xFFFF
     return unit
 
 
@@ -122,13 +124,13 @@ def unsplit(w, rec, level, best):
     pool_free(w, w[i])
     w[i] = best
     w[i + R_N] = w[i + R_N] & ~N_MAX | n
-    w[H_SPLITS] -= 1
+    w[H_SPLITS] = w[H_SPLITS] - 1 & 0xFFFF
 
 
 def _visit(w, t, slot, depth):
     """Surplus word plus expectation of the ball in a slot; -1 when it leads on, to the block left in `t`."""
     slot = w[slot]
-    if slot & TAG:
+    if slot >= w[H_UNITS]:  # values are above all links
         if t[T_ABOVE] != t[T_INHERITED_OF]:
             t[T_INHERITED_OF] = t[T_ABOVE]
             depth = (depth - 1) // t[T_CHUNKS]
@@ -136,7 +138,7 @@ def _visit(w, t, slot, depth):
         return (slot & VALUE_MASK) + t[T_INHERITED]
     if depth % t[T_CHUNKS] == 0:
         link = w[slot << 2]
-        if link & TAG:
+        if link >= w[H_UNITS]:
             depth //= t[T_CHUNKS]
             return (link & VALUE_MASK) + counts_expect(w, t, slot, depth)
         t[T_ABOVE] = slot
@@ -160,6 +162,7 @@ def _begin(t, code):
     t[T_BEST] = -1
     t[T_INHERITED] = 2 * VALUE_MAX  # above the root there is only hope
     t[T_ABOVE] = t[T_INHERITED_OF] = t[T_BEST_LEVEL] = 0
+    t[T_BEST_ACTION] = TAG
 
 
 def scan(w, t, slot):
@@ -179,13 +182,15 @@ def scan(w, t, slot):
                 action ^= t[T_ACTION_MASK + depth]
                 depth -= 1
             if depth == 0:
-                t[T_BEST_Q] = clip(t, t[T_BEST] - SURPLUS_ZERO)
-                return
+                break
             action += 1 << t[T_ACTION_SHIFT + depth]
             t[T_ABOVE] = t[T_OWNER + depth]
         else:
             depth += 1
+            if depth > t[T_DEEPEST]:  # only damage leads there, perhaps in a circle
+                break
             value = t[T_CODE] >> t[T_STATE_SHIFT + depth] & t[T_STATE_MASK + depth]
             t[T_FIRST + depth] = (t[T_BLOCK] << 2) + value
             t[T_OWNER + depth] = t[T_ABOVE]
         slot = t[T_FIRST + depth] + ((action & t[T_ACTION_MASK + depth]) >> t[T_ACTION_SHIFT + depth])
+    t[T_BEST_Q] = clip(t, t[T_BEST] - SURPLUS_ZERO)

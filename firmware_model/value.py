@@ -14,14 +14,25 @@ from ._scratch import (
     T_PATH,
     T_STEP,
 )
-from ._spec import FLAG_PAPER, H_FLAGS, S_V_SLOT, SCAN_TOLERANCE, TAG, VALUE_MASK
+from ._spec import (
+    FLAG_PAPER,
+    H_FLAGS,
+    H_POOL_AT,
+    H_UNITS,
+    LEVEL_MAX,
+    S_V_SLOT,
+    SCAN_TOLERANCE,
+    TAG,
+    VALUE_MASK,
+)
 from .pool import alloc as pool_alloc
 
 
 def find(w, step, code, bits):
     """Word index of the slot that the first `bits` bits of the code lead to; a value ends the walk early."""
     step += S_V_SLOT
-    while bits and not w[step] & TAG:
+    units = w[H_UNITS]  # values are above all links
+    while bits and w[step] < units:
         step = (w[step] << 2) + (code >> 15 & 1)
         code <<= 1
         bits -= 1
@@ -29,7 +40,7 @@ def find(w, step, code, bits):
 
 
 def _slot_value(w, i):
-    return w[i] & VALUE_MASK if w[i] & TAG else w[i + 2]
+    return (w[i] if w[i] & TAG else w[i + 2]) & VALUE_MASK
 
 
 def at(w, step, code, bits):
@@ -37,13 +48,19 @@ def at(w, step, code, bits):
     return _slot_value(w, find(w, step, code, bits))
 
 
-def refresh_means(w, t, depth):
+def slot(t, depth, code):
+    """Word index of the slot at a depth of the path."""
+    if depth == 0:
+        return t[T_STEP] + S_V_SLOT
+    return (t[T_PATH + depth - 1] << 2) + (code >> 16 - depth & 1)
+
+
+def refresh_means(w, t, depth, code):
     """Refresh the means above a changed cell, nearest first."""
     while depth:
         depth -= 1
-        i = t[T_PATH + depth]
-        node = w[i] << 2
-        w[i + 2] = (_slot_value(w, node) + _slot_value(w, node + 1) + 1) >> 1
+        node = t[T_PATH + depth] << 2
+        w[slot(t, depth, code) + 2] = (_slot_value(w, node) + _slot_value(w, node + 1) + 1) >> 1
 
 
 def _refine(w, i):
@@ -65,9 +82,11 @@ def set(w, t, code):
     i = t[T_STEP] + S_V_SLOT
     depth = 0
     while True:
-        if w[i] & TAG and (depth >= t[T_D_S] * t[T_BEST_LEVEL] or not _refine(w, i)):
+        if (depth == LEVEL_MAX or not w[H_POOL_AT] <= w[i] < w[H_UNITS]) and (
+            depth >= t[T_D_S] * t[T_BEST_LEVEL] or not _refine(w, i)
+        ):
             break
-        t[T_PATH + depth] = i
+        t[T_PATH + depth] = w[i]
         i = (w[i] << 2) + (code >> (15 - depth) & 1)
         depth += 1
     q = t[T_BEST_Q]
@@ -75,7 +94,7 @@ def set(w, t, code):
         q = w[i] & VALUE_MASK
     w[i] = TAG | q
     w[i + 2] = t[T_BEST_ACTION]
-    refresh_means(w, t, depth)
+    refresh_means(w, t, depth, code)
     return depth
 
 
@@ -86,7 +105,7 @@ def holds(w, t, code, q):
     """
     i = t[T_STEP] + S_V_SLOT
     depth = 0
-    while not w[i] & TAG:
+    while depth < LEVEL_MAX and w[i] < w[H_UNITS]:
         i = (w[i] << 2) + (code >> (15 - depth) & 1)
         depth += 1
     q -= w[i] & VALUE_MASK

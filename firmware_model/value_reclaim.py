@@ -12,24 +12,25 @@ from ._scratch import (
     T_PATH,
     T_STEP,
 )
-from ._spec import FLAG_PAPER, H_FLAGS, S_V_SLOT, TAG
+from ._spec import FLAG_PAPER, H_FLAGS, H_POOL_AT, H_UNITS, LEVEL_MAX, S_V_SLOT, TAG
 from .number import random as number_random
 from .pool import free as pool_free
 from .tree import scan as tree_scan
 from .value import refresh_means
+from .value import slot as value_slot
 
 
 def _walk(w, t):
-    """Code of a random node whose two slots are values; leaves its depth in `t`, its own slot in the path."""
+    """Code of a random node whose two slots are values; leaves its depth in `t`, its own unit in the path."""
     way = number_random(w)
     i = t[T_STEP] + S_V_SLOT
     code = depth = 0
     while True:
-        t[T_PATH + depth] = i
+        t[T_PATH + depth] = w[i]
         i = (w[i] << 2) + (way >> depth & 1)
-        if w[i] & TAG:
+        if not w[H_POOL_AT] <= w[i] < w[H_UNITS]:
             i ^= 1
-        if w[i] & TAG:
+        if depth == LEVEL_MAX - 1 or not w[H_POOL_AT] <= w[i] < w[H_UNITS]:
             t[T_DEPTH] = depth
             return code
         code |= (i & 1) << (15 - depth)
@@ -50,18 +51,18 @@ def _scan_halves(w, t, code):
 
 def reclaim(w, t):
     """Join the two values of a random node when no ball needs both; returns 1 when a unit came back."""
-    i = t[T_STEP] + S_V_SLOT
-    if w[i] & TAG:
+    if not w[H_POOL_AT] <= w[t[T_STEP] + S_V_SLOT] < w[H_UNITS]:
         number_random(w)
         return 0
-    if not _scan_halves(w, t, _walk(w, t)):
+    code = _walk(w, t)
+    if not _scan_halves(w, t, code):
         return 0
-    i = t[T_PATH + t[T_DEPTH]]
+    i = value_slot(t, t[T_DEPTH], code)
     mean = (t[T_HALF_Q] + t[T_BEST_Q] + 1) >> 1
     if w[H_FLAGS] & FLAG_PAPER and w[i + 2] < mean:
         mean = w[i + 2]
     pool_free(w, w[i])
     w[i] = TAG | mean
     w[i + 2] = t[T_HALF_ACTION] if t[T_HALF_Q] >= t[T_BEST_Q] else t[T_BEST_ACTION]
-    refresh_means(w, t, t[T_DEPTH])
+    refresh_means(w, t, t[T_DEPTH], code)
     return 1

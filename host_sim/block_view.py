@@ -18,6 +18,7 @@ import numpy as np
 
 from adamb.budgets.ledger import DamagedBlock
 from adamb.firmware_model import _spec as spec
+from adamb.firmware_model.config import usable
 
 UNIT = int(spec.UNIT_WORDS)
 TAG, MASK = int(spec.TAG), int(spec.VALUE_MASK)
@@ -89,11 +90,8 @@ class BlockView:
         w = self.w
         if len(w) < spec.H_WORDS or w[spec.H_MAGIC] != spec.MAGIC:
             raise DamagedBlock("not a controller's block: the first word is not its mark")
-        if w[spec.H_HASH] != spec.SPEC_HASH:
-            raise DamagedBlock(
-                f"the block was written by another version of the core (its layout is {w[spec.H_HASH]}, "
-                f"this one's {spec.SPEC_HASH})"
-            )
+        if not usable(w):
+            raise DamagedBlock("written by another version of the core, or the header is damaged")
         dims, scale = w[spec.H_DIMS], w[spec.H_SCALE]
         self.d_s, self.d_a, self.horizon = dims & 15, dims >> 4 & 15, dims >> 8
         self.fraction, self.finest = scale & 0xFF, scale >> 8

@@ -24,7 +24,7 @@ static uint16_t distance(uint16_t a, uint16_t b)
 static void compare(adamb_call *c, uint16_t cell, uint16_t outcome)
 {
     uint16_t *w = c->w;
-    uint16_t *entry = w + at(w[ADAMB_H_TABLE]) + 2u * ((cell ^ cell >> 5) & 31u);
+    uint16_t *entry = w + at(c->first) + 2u * ((cell ^ cell >> 5) & 31u);
     uint16_t last = entry[0], before = entry[1];
     entry[0] = (uint16_t)(cell << 5 | (c->h + 1));
     entry[1] = outcome;
@@ -53,7 +53,7 @@ void adamb_adapt_step(adamb_call *c, uint16_t state_code, uint16_t action_code, 
     w[ADAMB_H_MEAN_REWARD] = (uint16_t)(reward > mean ? mean + ((reward - mean) >> 8) : mean - ((mean - reward) >> 8));
     uint32_t sum = (uint32_t)w[ADAMB_H_RETURN_SUM] + (reward >> (16 - c->fraction));
     w[ADAMB_H_RETURN_SUM] = (uint16_t)(sum > 0xFFFFu ? 0xFFFFu : sum); /* more steps than the horizon must not wrap */
-    if (w[ADAMB_H_SHARE] == ADAMB_SHARE_TESTING) {
+    if (w[ADAMB_H_SHARE] == ADAMB_SHARE_TESTING && c->links >= ADAMB_SHARE_TABLE_UNITS) {
         sum = 0;
         for (uint8_t i = 0; i < c->d_s; i++) {
             sum += next[i];
@@ -66,7 +66,7 @@ void adamb_adapt_step(adamb_call *c, uint16_t state_code, uint16_t action_code, 
 /* Mean over different steps clearly above the mean over the same step: factor * same + margin/256. */
 static int differs(const uint16_t *w, uint32_t word, uint32_t factor, uint32_t margin)
 {
-    uint32_t same_n = w[ADAMB_H_SAME_N], other_n = w[ADAMB_H_OTHER_N];
+    uint32_t same_n = w[ADAMB_H_SAME_N] & 0xFFu, other_n = w[ADAMB_H_OTHER_N] & 0xFFu;
     return (uint32_t)w[ADAMB_H_OTHER_N + word] * same_n >
            (factor * (uint32_t)w[ADAMB_H_SAME_N + word] + margin * same_n) * other_n;
 }
@@ -80,10 +80,9 @@ static int judge_sharing(uint16_t *w)
         return 1;
     }
     if (w[ADAMB_H_OTHER_TOTAL] >= ADAMB_SHARE_PAIRS_MAX) {
-
         w[ADAMB_H_SHARE] = ADAMB_SHARE_ON;
         for (uint16_t i = 0; i < ADAMB_SHARE_TABLE_UNITS; i++) {
-            adamb_pool_free(w, (uint16_t)(w[ADAMB_H_TABLE] + i));
+            adamb_pool_free(w, (uint16_t)(w[ADAMB_H_POOL_AT] + i));
         }
         w[ADAMB_H_TABLE] = 0;
     }

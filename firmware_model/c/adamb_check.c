@@ -121,7 +121,7 @@ static void walk_value(adamb_walk *k)
 }
 
 /* A header that makes sense by itself: the walk relies on nothing else. */
-static int header_ok(const uint16_t *w, uint32_t words)
+static int header_ok(adamb_call *c, const uint16_t *w, uint32_t words)
 {
     uint8_t d_s = (uint8_t)(w[ADAMB_H_DIMS] & 15), d_a = (uint8_t)(w[ADAMB_H_DIMS] >> 4 & 15);
     uint16_t horizon = w[ADAMB_H_DIMS] >> 8, finest = w[ADAMB_H_SCALE] >> 8, pool = w[ADAMB_H_POOL_AT];
@@ -130,7 +130,8 @@ static int header_ok(const uint16_t *w, uint32_t words)
         (w[ADAMB_H_SCALE] & 0xFF) != adamb_core_fraction((uint8_t)horizon)) {
         return 0;
     }
-    return w[ADAMB_H_BITS] == adamb_code_division(d_s, d_a) && w[ADAMB_H_STEPS_AT] == ADAMB_H_WORDS + finest + 1 &&
+    adamb_core_decode(c, (uint16_t *)(uintptr_t)w, 0); /* only to be read */
+    return w[ADAMB_H_BITS] == c->bits && w[ADAMB_H_STEPS_AT] == ADAMB_H_WORDS + finest + 1 &&
            pool == (uint16_t)(w[ADAMB_H_STEPS_AT] + horizon * ADAMB_S_WORDS + 3) >> 2 && w[ADAMB_H_UNITS] <= words / 4 &&
            w[ADAMB_H_UNITS] <= ADAMB_UNITS_MAX && pool <= w[ADAMB_H_FRESH] && w[ADAMB_H_FRESH] <= w[ADAMB_H_UNITS] &&
            w[ADAMB_H_SHARE] <= ADAMB_SHARE_TESTING && w[ADAMB_H_RNG] != 0;
@@ -142,7 +143,7 @@ int adamb_check(const uint16_t *block, uint32_t words)
     if (block == 0 || words < ADAMB_H_WORDS) {
         return ADAMB_ERR_ARGUMENT;
     }
-    if (!header_ok(block, words)) {
+    if (!header_ok(&k.c, block, words)) {
         return ADAMB_ERR_BLOCK;
     }
     uint32_t free_n = 0, first = block[ADAMB_H_POOL_AT], last = block[ADAMB_H_FRESH];

@@ -1,20 +1,19 @@
 /* Points as left-aligned interleaved codes of 16 bits: the first bits are the coarsest cell. */
 #include "adamb_internal.h"
 
-/* abcdefgh -> 0a0b0c0d0e0f0g0h */
+/* abcdefgh -> 0a0b0c0d0e0f0g0h, in both halves of a number at once */
 static uint32_t spread2(uint32_t x)
 {
-    x = (x | (x << 4)) & 0x0F0Fu;
-    x = (x | (x << 2)) & 0x3333u;
-    return (x | (x << 1)) & 0x5555u;
+    x = (x | (x << 4)) & 0x0F0F0F0Fu;
+    x = (x | (x << 2)) & 0x33333333u;
+    return (x | (x << 1)) & 0x55555555u;
 }
 
 static uint32_t gather2(uint32_t x)
 {
-    x &= 0x5555u;
-    x = (x | (x >> 1)) & 0x3333u;
-    x = (x | (x >> 2)) & 0x0F0Fu;
-    return (x | (x >> 4)) & 0x00FFu;
+    x = (x | (x >> 1)) & 0x33333333u;
+    x = (x | (x >> 2)) & 0x0F0F0F0Fu;
+    return (x | (x >> 4)) & 0x00FF00FFu;
 }
 
 /* abcde -> 00a00b00c00d00e */
@@ -39,7 +38,8 @@ uint16_t adamb_code_pack(const uint16_t *coordinates, uint8_t dims)
         return coordinates[0];
     }
     if (dims == 2) {
-        return (uint16_t)((spread2(coordinates[0] >> 8) << 1) | spread2(coordinates[1] >> 8));
+        uint32_t both = spread2((uint32_t)coordinates[0] >> 8 << 16 | coordinates[1] >> 8);
+        return (uint16_t)(both >> 15 | both);
     }
     return (uint16_t)((spread3(coordinates[0] >> 11) << 3) | (spread3(coordinates[1] >> 11) << 2) |
                       (spread3(coordinates[2] >> 11) << 1));
@@ -50,8 +50,9 @@ void adamb_code_unpack(uint16_t code, uint8_t dims, uint16_t *coordinates)
     if (dims == 1) {
         coordinates[0] = code;
     } else if (dims == 2) {
-        coordinates[0] = (uint16_t)(gather2((uint32_t)code >> 1) << 8);
-        coordinates[1] = (uint16_t)(gather2(code) << 8);
+        uint32_t both = gather2(((uint32_t)code << 15 | code) & 0x55555555u);
+        coordinates[0] = (uint16_t)(both >> 16 << 8);
+        coordinates[1] = (uint16_t)(both << 8);
     } else {
         coordinates[0] = (uint16_t)(gather3((uint32_t)code >> 3) << 11);
         coordinates[1] = (uint16_t)(gather3((uint32_t)code >> 2) << 11);
@@ -59,22 +60,8 @@ void adamb_code_unpack(uint16_t code, uint8_t dims, uint16_t *coordinates)
     }
 }
 
-/* A level consumes its d_s state bits, then its d_a action bits, two bits a block: four bits of the result tell
- * how many of each the first block takes, the next four the second, and so on. */
-uint16_t adamb_code_division(uint8_t d_s, uint8_t d_a)
-{
-    uint32_t division = 0;
-    for (uint8_t chunk = 0; 2 * chunk < d_s + d_a; chunk++) {
-        int left = d_s + d_a - 2 * chunk, state_n = d_s - 2 * chunk;
-        state_n = state_n < 0 ? 0 : state_n > 2 ? 2 : state_n;
-        int action_n = (left > 2 ? 2 : left) - state_n;
-        division |= (uint32_t)(state_n | action_n << 2) << (4 * chunk);
-    }
-    return (uint16_t)division;
-}
-
 /* Centre of the action cell whose first `bits` bits are those of `code`. */
-uint16_t adamb_code_centre(uint16_t code, uint8_t bits, uint8_t d_a)
+uint16_t adamb_code_centre(uint32_t code, uint32_t bits, uint32_t d_a)
 {
     return (uint16_t)(code | (((1u << d_a) - 1u) << (16 - bits - d_a)));
 }

@@ -70,6 +70,18 @@ int32_t adamb_required_words(const adamb_config *config)
     return (int32_t)((header_units(config) + ADAMB_POOL_SPARE + trees + 2u * config->horizon) * ADAMB_UNIT_WORDS);
 }
 
+/* A level consumes its d_s state bits, then its d_a action bits, two bits a block: the lowest four bits tell how many
+ * of each the first block takes (state bits in the lower two), the next four the second, and so on. */
+static const uint16_t division[3][3] = {{0x5, 0x45, 0x85}, {0x42, 0x82, 0x482}, {0x52, 0x452, 0x852}};
+
+/* Mix of the words that all memory safety rests on. Stored with the hash, it tells when a bit of them has flipped. */
+static uint32_t seal(const uint16_t *w)
+{
+    uint32_t mix = (w[ADAMB_H_UNITS] * 11u + w[ADAMB_H_DIMS]) * 11u + w[ADAMB_H_SCALE];
+    mix = (mix * 11u + w[ADAMB_H_POOL_AT]) * 11u;
+    return (mix ^ mix >> 13) & 0xFFFFu;
+}
+
 int adamb_init(const adamb_config *config, uint16_t *block, uint32_t words)
 {
     int32_t required = adamb_required_words(config);
@@ -88,10 +100,9 @@ int adamb_init(const adamb_config *config, uint16_t *block, uint32_t words)
         block[i] = 0;
     }
     block[ADAMB_H_MAGIC] = ADAMB_MAGIC;
-    block[ADAMB_H_HASH] = ADAMB_SPEC_HASH;
     block[ADAMB_H_UNITS] = (uint16_t)(units > ADAMB_UNITS_MAX ? ADAMB_UNITS_MAX : units);
     block[ADAMB_H_DIMS] = (uint16_t)(config->d_s | config->d_a << 4 | config->horizon << 8);
-    block[ADAMB_H_BITS] = adamb_code_division(config->d_s, config->d_a);
+    block[ADAMB_H_BITS] = division[config->d_s - 1][config->d_a - 1];
     block[ADAMB_H_FLAGS] = (uint16_t)((config->paper ? ADAMB_FLAG_PAPER : 0) | (config->own ? ADAMB_FLAG_OWN : 0) |
                                       (config->freeze ? ADAMB_FLAG_FREEZE : 0) |
                                       (config->random_action ? ADAMB_FLAG_RANDOM : 0) |
@@ -100,6 +111,7 @@ int adamb_init(const adamb_config *config, uint16_t *block, uint32_t words)
     block[ADAMB_H_SCALE] = (uint16_t)(fraction | finest << 8);
     block[ADAMB_H_STEPS_AT] = (uint16_t)(ADAMB_H_WORDS + finest + 1);
     block[ADAMB_H_POOL_AT] = (uint16_t)header_units(config);
+    block[ADAMB_H_HASH] = (uint16_t)(ADAMB_SPEC_HASH ^ seal(block));
     block[ADAMB_H_BONUS] = (uint16_t)(config->bonus >> (12 - fraction));
     block[ADAMB_H_RNG] = (uint16_t)(config->seed == 0 ? 0x5EED : config->seed);
     block[ADAMB_H_SHARE] = config->share;
@@ -119,11 +131,13 @@ void adamb_core_decode(adamb_call *c, uint16_t *w, uint8_t h)
     c->d_a = (uint8_t)(dims >> 4 & 15);
     c->horizon = (uint8_t)(dims >> 8);
     c->chunks = (uint8_t)((c->d_s + c->d_a + 1) >> 1);
-    c->bits = w[ADAMB_H_BITS];
+    c->bits = division[c->d_s - 1][c->d_a - 1];
     c->fraction = (uint8_t)(w[ADAMB_H_SCALE] & 0xFF);
     c->finest = (uint8_t)(w[ADAMB_H_SCALE] >> 8);
     c->shared = w[ADAMB_H_SHARE] != ADAMB_SHARE_OFF;
-    c->step = w[ADAMB_H_STEPS_AT] + (uint32_t)h * ADAMB_S_WORDS;
+    c->first = w[ADAMB_H_POOL_AT];
+    c->links = w[ADAMB_H_UNITS] - c->first;
+    c->step = adamb_core_step(w, h);
 }
 
 /* Forget everything learnt; configuration, counters and the sharing verdict stay. */
@@ -161,20 +175,21 @@ static uint16_t random_action(uint16_t *w, uint16_t centre, uint8_t d_a)
     return (uint16_t)(code | (d_a == 3 ? 2u : 1u)); /* never 0: that means no action */
 }
 
-int adamb_core_usable(const uint16_t *w)
-{
-    return w[ADAMB_H_MAGIC] == ADAMB_MAGIC && w[ADAMB_H_HASH] == ADAMB_SPEC_HASH;
-}
-
 static int call_error(const uint16_t *w, int h, const void *argument)
 {
     if (w == 0 || argument == 0) {
         return ADAMB_ERR_ARGUMENT;
     }
-    if (!adamb_core_usable(w)) {
+    if (w[ADAMB_H_MAGIC] != ADAMB_MAGIC || w[ADAMB_H_HASH] != (ADAMB_SPEC_HASH ^ seal(w))) {
         return ADAMB_ERR_BLOCK;
     }
     return h >= 0 && h < w[ADAMB_H_DIMS] >> 8 ? 0 : ADAMB_ERR_ARGUMENT;
+}
+
+/* A block of this version, and one whose sealed words are those that `init` wrote. */
+int adamb_core_usable(const uint16_t *w)
+{
+    return call_error(w, 0, w) == 0;
 }
 
 int adamb_act(uint16_t *block, int h, const uint16_t *state, uint16_t *action)
@@ -185,7 +200,7 @@ int adamb_act(uint16_t *block, int h, const uint16_t *state, uint16_t *action)
         return error;
     }
     uint8_t d_a = (uint8_t)(w[ADAMB_H_DIMS] >> 4 & 15);
-    uint32_t step = w[ADAMB_H_STEPS_AT] + (uint32_t)h * ADAMB_S_WORDS;
+    uint32_t step = adamb_core_step(w, (uint32_t)h);
     uint16_t code = adamb_code_pack(state, (uint8_t)(w[ADAMB_H_DIMS] & 15));
     uint16_t chosen = w[adamb_value_find(w, step, code, 16) + 2];
     if (has_flag(w, ADAMB_FLAG_RANDOM)) {

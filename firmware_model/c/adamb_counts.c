@@ -7,31 +7,24 @@
  * Level 0 has a single cell and stores nothing. */
 #include "adamb_internal.h"
 
-static uint8_t count_bits(const adamb_call *c, uint8_t level)
+static uint32_t count_bits(const adamb_call *c, uint32_t level)
 {
-    return (uint8_t)(15 - c->d_s * level);
-}
-
-/* The unit after this one in a chain; in a unit of four entries the first word is an entry. */
-static uint16_t next_unit(const uint16_t *w, uint16_t unit)
-{
-    uint16_t first = w[at(unit)];
-    return is_value(first) ? 0 : first;
+    return 15u - c->d_s * level;
 }
 
 /* Halve every entry of the record (an entry that reaches zero is dropped). */
-static void halve(const adamb_call *c, uint16_t rec, uint8_t bits)
+static void halve(const adamb_call *c, uint16_t rec, uint32_t bits)
 {
     uint16_t *w = c->w;
     uint16_t low = (uint16_t)((1u << bits) - 1u);
     uint32_t head = at(rec) + ADAMB_R_COUNTS;
     count_up(w, ADAMB_H_SATURATIONS);
-    if (is_value(w[head])) {
+    if (!is_link(c, w[head])) {
         w[head] = (uint16_t)((w[head] & ~low) | ((w[head] & low) >> 1));
         return;
     }
-    for (uint16_t unit = w[head], next; unit != 0; unit = next) {
-        next = next_unit(w, unit);
+    uint16_t unit = w[head];
+    for (uint32_t left = c->links; left != 0 && is_link(c, unit); left--, unit = w[at(unit)]) {
         for (uint32_t i = at(unit); i < at(unit) + 4; i++) {
             uint16_t half = (uint16_t)((w[i] & low) >> 1);
             if (is_value(w[i])) {
@@ -48,24 +41,20 @@ static uint32_t place(const adamb_call *c, uint32_t head, uint32_t empty, uint32
     if (empty != 0) {
         return empty;
     }
-    if (!is_value(w[head]) && !has_flag(w, ADAMB_FLAG_PAPER)) {
+    if (is_link(c, w[head]) && !has_flag(w, ADAMB_FLAG_PAPER)) {
         return near;
     }
     uint16_t unit = adamb_pool_alloc(w);
     if (unit == 0) {
         return near;
     }
-    if (is_value(w[head])) {
-        w[at(unit) + 1] = w[head];
-    } else {
-        w[at(unit)] = w[head];
-    }
+    w[at(unit) + !is_link(c, w[head])] = w[head]; /* the next unit, or the first entry */
     w[head] = unit;
     return at(unit) + 2;
 }
 
 /* Word index of the entry for `cell`, or for the nearest cell when it cannot have one of its own. */
-static uint32_t find(const adamb_call *c, uint16_t rec, uint8_t bits, uint16_t cell)
+static uint32_t find(const adamb_call *c, uint16_t rec, uint32_t bits, uint16_t cell)
 {
     uint16_t *w = c->w;
     uint32_t head = at(rec) + ADAMB_R_COUNTS, first = has_flag(w, ADAMB_FLAG_PAPER) ? 1u : 0u;
@@ -76,7 +65,8 @@ static uint32_t find(const adamb_call *c, uint16_t rec, uint8_t bits, uint16_t c
         w[head] |= entry;
         return head;
     }
-    for (uint16_t unit = is_value(w[head]) ? 0 : w[head]; unit != 0; unit = next_unit(w, unit)) {
+    uint16_t unit = w[head];
+    for (uint32_t left = c->links; left != 0 && is_link(c, unit); left--, unit = w[at(unit)]) {
         for (uint32_t i = at(unit) + first; i < at(unit) + 4; i++) {
             ADAMB_WORK();
             if (w[i] == 0) {
@@ -106,53 +96,49 @@ void adamb_counts_add(const adamb_call *c, uint16_t rec, uint8_t level, uint16_t
     if (level == 0) {
         return;
     }
-    uint8_t bits = count_bits(c, level);
-    uint16_t most = (uint16_t)((1u << bits) - 1u);
+    uint32_t bits = count_bits(c, level), most = (1u << bits) - 1u;
     uint32_t i = find(c, rec, bits, cell);
-    uint16_t entry = (uint16_t)(c->w[i] & ~most);
-    while ((c->w[i] & most) + n > most) {
+    uint32_t entry = c->w[i] & ~most, count = c->w[i] & most;
+    for (; count + n > most; count >>= 1) { /* it may reach zero, but is about to grow */
         halve(c, rec, bits);
-        c->w[i] |= entry; /* its own count may have reached zero, but it is about to grow */
         n = (uint16_t)((n + 1) >> 1);
     }
-    c->w[i] = (uint16_t)(c->w[i] + n);
+    c->w[i] = (uint16_t)(entry + count + n);
 }
 
 /* Add the counts of a record at level+1 to one at `level`, each in the cell that contains it. */
 void adamb_counts_fold(const adamb_call *c, uint16_t from, uint16_t to, uint8_t level)
 {
     const uint16_t *w = c->w;
-    uint8_t bits = count_bits(c, (uint8_t)(level + 1));
-    uint16_t low = (uint16_t)((1u << bits) - 1u);
+    uint32_t bits = count_bits(c, level + 1u), low = (1u << bits) - 1u;
     uint16_t head = w[at(from) + ADAMB_R_COUNTS];
     if (is_value(head)) {
-        adamb_counts_add(c, to, level, (uint16_t)((head & ADAMB_VALUE_MASK) >> bits >> c->d_s), head & low);
+        adamb_counts_add(c, to, level, (uint16_t)((head & ADAMB_VALUE_MASK) >> bits >> c->d_s), (uint16_t)(head & low));
         return;
     }
-    for (uint16_t unit = head; unit != 0; unit = next_unit(w, unit)) {
-        for (uint32_t i = at(unit); i < at(unit) + 4; i++) {
+    for (uint32_t left = c->links; left != 0 && is_link(c, head); left--, head = w[at(head)]) {
+        for (uint32_t i = at(head); i < at(head) + 4; i++) {
             ADAMB_WORK();
             if (is_value(w[i])) {
-                adamb_counts_add(c, to, level, (uint16_t)((w[i] & ADAMB_VALUE_MASK) >> bits >> c->d_s), w[i] & low);
+                adamb_counts_add(c, to, level, (uint16_t)((w[i] & ADAMB_VALUE_MASK) >> bits >> c->d_s), (uint16_t)(w[i] & low));
             }
         }
     }
 }
 
-static uint32_t entry_value(const adamb_call *c, uint16_t entry, uint8_t bits)
+static uint32_t entry_value(const adamb_call *c, uint32_t entry, uint32_t bits)
 {
-    uint16_t code = (uint16_t)((entry & ADAMB_VALUE_MASK) >> bits << (bits + 1));
-    return adamb_value_at(c->w, c->step + ADAMB_S_WORDS, code, (uint8_t)(15 - bits));
+    return adamb_value_at(c->w, c->step + ADAMB_S_WORDS, entry >> bits << (bits + 1), 15 - bits);
 }
 
 /* Mean over a chain of any length. */
-static uint32_t expect_chain(const adamb_call *c, uint16_t unit, uint8_t bits, uint16_t low)
+static uint32_t expect_chain(const adamb_call *c, uint32_t unit, uint32_t bits, uint32_t low)
 {
     const uint16_t *w = c->w;
     uint32_t sum = 0, total = 0;
-    for (; unit != 0; unit = next_unit(w, unit)) {
+    for (uint32_t left = c->links; left != 0 && is_link(c, unit); left--, unit = w[at(unit)]) {
         for (uint32_t i = at(unit); i < at(unit) + 4; i++) {
-            if (is_value(w[i])) {
+            if (is_value(w[i]) && total <= ADAMB_VALUE_MAX) { /* as it always is, unless there is damage */
                 total += w[i] & low;
                 sum += (w[i] & low) * entry_value(c, w[i], bits);
             }
@@ -162,14 +148,13 @@ static uint32_t expect_chain(const adamb_call *c, uint16_t unit, uint8_t bits, u
 }
 
 /* Expected value of the next state under the record's own counts; nothing follows the last step. */
-uint32_t adamb_counts_expect(const adamb_call *c, uint16_t rec, uint8_t level)
+uint32_t adamb_counts_expect(const adamb_call *c, uint32_t rec, uint32_t level)
 {
-    uint8_t bits = count_bits(c, level);
-    uint16_t head = c->w[at(rec) + ADAMB_R_COUNTS], low = (uint16_t)((1u << bits) - 1u);
+    uint32_t bits = count_bits(c, level), low = (1u << bits) - 1u, head = c->w[at(rec) + ADAMB_R_COUNTS];
     if (c->h + 1 >= c->horizon) {
         return 0;
     }
-    if (level == 0 || is_value(head)) {
+    if (level == 0 || head >= c->w[ADAMB_H_UNITS]) {
         return entry_value(c, head, bits);
     }
     if (head == 0) {
@@ -199,9 +184,10 @@ uint32_t adamb_counts_expect(const adamb_call *c, uint16_t rec, uint8_t level)
 /* Return the units of a record's counts to the pool. */
 void adamb_counts_free(const adamb_call *c, uint16_t rec)
 {
-    uint16_t head = c->w[at(rec) + ADAMB_R_COUNTS];
-    for (uint16_t unit = is_value(head) ? 0 : head, next; unit != 0; unit = next) {
-        next = next_unit(c->w, unit);
+    uint16_t unit = c->w[at(rec) + ADAMB_R_COUNTS];
+    for (uint32_t left = c->links; left != 0 && is_link(c, unit); left--) {
+        uint16_t next = c->w[at(unit)];
         adamb_pool_free(c->w, unit);
+        unit = next;
     }
 }

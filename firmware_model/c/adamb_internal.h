@@ -11,21 +11,23 @@
 
 /* What one public call needs to know, decoded once from the block. Lives on the stack of the call. */
 typedef struct {
-    uint16_t *w;
-    uint32_t step;       /* first word of the step's words */
-    uint32_t slot;       /* descent: the slot that holds the ball */
-    uint32_t weight;      /* evidence for the ball, in quarter samples */
-    uint32_t value;       /* its estimate of reward + next value */
-    uint32_t expected;    /* next value by the record looked at last */
-    uint32_t inherited_n; /* descent: samples of the ancestors */
-    uint16_t rec;        /* descent: record of the ball, 0 when there was no room for one */
-    uint16_t parent;     /* descent: record above it, 0 at the root */
-    uint16_t best_q;     /* scan: highest Q among the relevant balls */
-    uint16_t best_action;
+    /* Bytes first, then half words: what is near takes one instruction to read. */
+    uint8_t h, horizon, d_s, d_a, chunks, fraction, finest, shared;
     uint8_t best_level; /* scan: finest level among the relevant balls */
     uint8_t level;      /* descent: level of the ball */
-    uint16_t bits; /* how the bits of a level are divided into blocks */
-    uint8_t h, horizon, d_s, d_a, chunks, fraction, finest, shared;
+    uint16_t bits;      /* how the bits of a level are divided into blocks */
+    uint16_t rec;       /* descent: record of the ball, 0 when there was no room for one */
+    uint16_t parent;    /* descent: record above it, 0 at the root */
+    uint16_t best_q;    /* scan: highest Q among the relevant balls */
+    uint16_t best_action;
+    uint16_t *w;
+    uint32_t first, links; /* first unit of the pool, and how many follow it: where links may lead */
+    uint32_t step;         /* first word of the step's words */
+    uint32_t slot;         /* descent: the slot that holds the ball */
+    uint32_t weight;       /* evidence for the ball, in quarter samples */
+    uint32_t value;        /* its estimate of reward + next value */
+    uint32_t expected;     /* next value by the record looked at last */
+    uint32_t inherited_n;  /* descent: samples of the ancestors */
 } adamb_call;
 
 /* Word index of unit u. */
@@ -37,6 +39,21 @@ static inline uint32_t at(uint32_t u)
 static inline int is_value(uint16_t word)
 {
     return (word & ADAMB_TAG) != 0;
+}
+
+/* What `act` and `observe` take for a link is checked wherever it is followed, because a flipped bit could lead it
+ * out of the block: one that leads nowhere stands for an unvisited ball or an undivided cell. Walks that only read
+ * may pass through the header; what is written to lies in the pool. */
+static inline int is_link(const adamb_call *c, uint32_t word)
+{
+    return word - c->first < c->links;
+}
+
+/* First block below a record, 0 for a leaf. */
+static inline uint16_t adamb_tree_children(const adamb_call *c, uint16_t rec)
+{
+    uint16_t link = c->w[at(rec)];
+    return is_link(c, link) ? link : 0;
 }
 
 static inline int has_flag(const uint16_t *w, uint16_t flag)
@@ -95,25 +112,23 @@ uint16_t adamb_number_initial(const adamb_call *c, uint8_t h);
 /* code */
 uint16_t adamb_code_pack(const uint16_t *coordinates, uint8_t dims);
 void adamb_code_unpack(uint16_t code, uint8_t dims, uint16_t *coordinates);
-uint16_t adamb_code_division(uint8_t d_s, uint8_t d_a);
-uint16_t adamb_code_centre(uint16_t code, uint8_t bits, uint8_t d_a);
+uint16_t adamb_code_centre(uint32_t code, uint32_t bits, uint32_t d_a);
 
 /* counts */
 void adamb_counts_add(const adamb_call *c, uint16_t rec, uint8_t level, uint16_t cell, uint16_t n);
 void adamb_counts_fold(const adamb_call *c, uint16_t from, uint16_t to, uint8_t level);
 void adamb_counts_free(const adamb_call *c, uint16_t rec);
-uint32_t adamb_counts_expect(const adamb_call *c, uint16_t rec, uint8_t level);
+uint32_t adamb_counts_expect(const adamb_call *c, uint32_t rec, uint32_t level);
 
 /* value */
-uint32_t adamb_value_find(const uint16_t *w, uint32_t step, uint16_t code, uint8_t bits);
-uint16_t adamb_value_at(const uint16_t *w, uint32_t step, uint16_t code, uint8_t bits);
+uint32_t adamb_value_find(const uint16_t *w, uint32_t step, uint32_t code, uint32_t bits);
+uint32_t adamb_value_at(const uint16_t *w, uint32_t step, uint32_t code, uint32_t bits);
 uint8_t adamb_value_set(const adamb_call *c, uint16_t code);
 int adamb_value_holds(const adamb_call *c, uint16_t code, uint16_t action, uint16_t q);
 int adamb_value_reclaim(adamb_call *c);
 
 /* tree */
 uint32_t adamb_tree_root(const adamb_call *c);
-uint16_t adamb_tree_children(const adamb_call *c, uint16_t rec);
 uint16_t adamb_tree_clip(const adamb_call *c, int32_t q);
 uint16_t adamb_tree_q(const adamb_call *c, uint16_t surplus, uint16_t rec, uint8_t level);
 uint16_t adamb_tree_surplus(const adamb_call *c, uint16_t q, uint16_t rec, uint8_t level);
@@ -137,6 +152,12 @@ uint32_t adamb_adapt_bonus(const adamb_call *c, uint32_t weight);
 void adamb_adapt_episode(uint16_t *w);
 
 /* core */
+/* First word of a step. */
+static inline uint32_t adamb_core_step(const uint16_t *w, uint32_t h)
+{
+    return ADAMB_H_WORDS + 1u + ((uint32_t)w[ADAMB_H_SCALE] >> 8) + h * ADAMB_S_WORDS;
+}
+
 int adamb_core_usable(const uint16_t *w);
 uint8_t adamb_core_fraction(uint8_t horizon);
 void adamb_core_decode(adamb_call *c, uint16_t *w, uint8_t h);

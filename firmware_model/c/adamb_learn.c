@@ -56,9 +56,16 @@ static void gather_near(adamb_call *c)
 static int route(adamb_call *c, uint16_t block, uint32_t *state, uint32_t *action)
 {
     uint16_t *w = c->w;
-    for (uint8_t chunk = 0; chunk < c->chunks; chunk++) {
-        uint32_t state_n = adamb_code_state_bits(c, chunk), action_n = adamb_code_action_bits(c, chunk);
-        if (chunk != 0 && is_value(w[c->slot])) {
+    for (uint32_t bits = c->bits;; bits >>= 4) {
+        uint32_t state_n = bits & 3u, action_n = bits >> 2 & 3u;
+        c->slot = at(block) + (*state >> (16 - state_n) << action_n) + (*action >> (16 - action_n));
+        *state = (*state << state_n) & 0xFFFFu;
+        *action = (*action << action_n) & 0xFFFFu;
+        if (bits < 16) {
+            return 1;
+        }
+        block = w[c->slot];
+        if (!is_link(c, block)) {
             block = adamb_pool_alloc(w);
             if (block == 0) {
                 return 0;
@@ -66,14 +73,8 @@ static int route(adamb_call *c, uint16_t block, uint32_t *state, uint32_t *actio
             uint16_t *p = w + at(block);
             p[0] = p[1] = p[2] = p[3] = w[c->slot];
             w[c->slot] = block;
-        } else if (chunk != 0) {
-            block = w[c->slot];
         }
-        c->slot = at(block) + (*state >> (16 - state_n) << action_n) + (*action >> (16 - action_n));
-        *state = (*state << state_n) & 0xFFFFu;
-        *action = (*action << action_n) & 0xFFFFu;
     }
-    return 1;
 }
 
 /* Walk down by state and action code to the ball, creating its record where there is room. */
@@ -87,13 +88,13 @@ static void descend(adamb_call *c, uint32_t state, uint32_t action)
     c->weight = c->value = c->inherited_n = c->expected = 0;
     for (;;) {
         ADAMB_WORK();
-        c->rec = is_value(w[c->slot]) ? adamb_tree_create(c, c->slot) : w[c->slot];
+        c->rec = is_link(c, w[c->slot]) ? w[c->slot] : adamb_tree_create(c, c->slot);
         if (c->rec == 0) {
             return;
         }
         w[at(c->rec) + ADAMB_R_N] |= ADAMB_CREDIT_FULL << ADAMB_CREDIT_SHIFT;
         uint16_t block = adamb_tree_children(c, c->rec);
-        if (block == 0) {
+        if (block == 0 || c->level == c->finest) {
             return;
         }
         if (paper) {
@@ -176,7 +177,7 @@ static void split(adamb_call *c, uint16_t state_code)
         count_up(w, ADAMB_H_REFUSED);
         return;
     }
-    uint32_t first = c->shared ? w[ADAMB_H_STEPS_AT] : c->step;
+    uint32_t first = c->shared ? adamb_core_step(w, 0) : c->step;
     for (uint8_t h = 0; h < (c->shared ? c->horizon : 1); h++) {
         request(w, first + (uint32_t)h * ADAMB_S_WORDS, state_code, (uint8_t)(c->d_s * c->level));
     }
@@ -260,7 +261,7 @@ void adamb_learn_sample(adamb_call *c, uint16_t state_code, uint16_t action_code
     if (has_flag(w, ADAMB_FLAG_PAPER)) {
         /* The paper refreshes every state cell under the ball; so do we, at once. */
         request(w, c->step, state_code, (uint8_t)(c->d_s * c->level));
-        while (w[c->step + ADAMB_S_JOB_CELL] != 0) {
+        for (uint32_t cells = c->links; cells != 0 && w[c->step + ADAMB_S_JOB_CELL] != 0; cells--) {
             adamb_learn_jobs(c);
         }
         return;

@@ -6,13 +6,18 @@ uint16_t adamb_pool_room(const uint16_t *w)
     return (uint16_t)(w[ADAMB_H_FREE_N] + w[ADAMB_H_UNITS] - w[ADAMB_H_FRESH]);
 }
 
+static int inside(const uint16_t *w, uint16_t unit)
+{
+    return unit >= w[ADAMB_H_POOL_AT] && unit < w[ADAMB_H_UNITS];
+}
+
 uint16_t adamb_pool_alloc(uint16_t *w)
 {
     uint16_t unit = w[ADAMB_H_FREE_HEAD];
-    if (unit != 0) {
+    if (inside(w, unit)) {
         w[ADAMB_H_FREE_HEAD] = w[at(unit)];
         w[ADAMB_H_FREE_N]--;
-    } else if (w[ADAMB_H_FRESH] < w[ADAMB_H_UNITS]) {
+    } else if (inside(w, w[ADAMB_H_FRESH])) {
         unit = w[ADAMB_H_FRESH]++;
     } else {
         return 0;
@@ -29,6 +34,9 @@ uint16_t adamb_pool_alloc(uint16_t *w)
 void adamb_pool_free(uint16_t *w, uint16_t unit)
 {
     uint16_t *p = w + at(unit);
+    if (!inside(w, unit)) {
+        return;
+    }
     p[0] = w[ADAMB_H_FREE_HEAD];
     p[1] = p[2] = p[3] = 0; /* a dump then shows freed units as such, and twins compare equal */
     w[ADAMB_H_FREE_HEAD] = unit;

@@ -31,7 +31,7 @@ static uint32_t pick(const adamb_call *c, uint16_t block, uint32_t slots, int re
     for (uint32_t k = 0; k < slots; k++) {
         uint32_t i = (start + k) & (slots - 1u);
         uint16_t word = w[at(block) + i];
-        if (is_value(word)) {
+        if (!is_link(c, word)) {
             continue;
         }
         if (!records || (w[at(word) + ADAMB_R_N] >> ADAMB_CREDIT_SHIFT) == 0) {
@@ -59,7 +59,7 @@ static uint16_t best_slot(const adamb_call *c, uint16_t block, uint32_t slots)
 static int played(const adamb_call *c, uint32_t state, uint32_t action, uint8_t level)
 {
     uint16_t *w = c->w;
-    uint32_t step = c->shared ? w[ADAMB_H_STEPS_AT] : c->step;
+    uint32_t step = c->shared ? adamb_core_step(w, 0) : c->step;
     uint16_t code = (uint16_t)(state | ((uint32_t)adamb_number_random(w) >> (c->d_s * level)));
     for (uint8_t h = 0; h < (c->shared ? c->horizon : 1); h++, step += ADAMB_S_WORDS) {
         uint32_t aux = w[adamb_value_find(w, step, code, 16) + 2];
@@ -78,7 +78,7 @@ void adamb_reclaim_tree(const adamb_call *c)
     uint16_t parent = 0;
     uint32_t state = 0, action = 0;
     uint8_t level = 0, s_bits = 0, a_bits = 0;
-    if (is_value(w[slot])) {
+    if (!is_link(c, w[slot])) {
         return;
     }
     for (;;) {
@@ -90,7 +90,7 @@ void adamb_reclaim_tree(const adamb_call *c)
             *n = (uint16_t)(*n - (1u << ADAMB_CREDIT_SHIFT));
         }
         uint16_t block = adamb_tree_children(c, rec);
-        if (block == 0) {
+        if (block == 0 || level == c->finest) {
             if (spent && parent != 0 &&
                 (!played(c, state, action, level) || (adamb_number_random(w) & ADAMB_PLAYED_MASK) == 0)) {
                 fold(c, slot, parent, (uint8_t)(level - 1));

@@ -7,14 +7,7 @@
 
 uint32_t adamb_tree_root(const adamb_call *c)
 {
-    return (c->shared ? c->w[ADAMB_H_STEPS_AT] : c->step) + ADAMB_S_ROOT;
-}
-
-/* First block below a record, 0 for a leaf. */
-uint16_t adamb_tree_children(const adamb_call *c, uint16_t rec)
-{
-    uint16_t link = c->w[at(rec)];
-    return is_value(link) ? 0 : link;
+    return (c->shared ? adamb_core_step(c->w, 0) : c->step) + ADAMB_S_ROOT;
 }
 
 /* Between nothing and the most that can still be earned. */
@@ -98,12 +91,12 @@ typedef struct {
 } adamb_path;
 
 /* Fill in one more depth of a state's path. */
-static uint16_t path_entry(const adamb_call *c, uint8_t level, uint8_t chunk, uint16_t state_code)
+static uint16_t path_entry(const adamb_call *c, uint32_t level, uint32_t chunk, uint32_t state_code)
 {
     uint32_t state_n = adamb_code_state_bits(c, chunk), action_n = adamb_code_action_bits(c, chunk);
-    uint32_t s_bits = (uint32_t)(level * c->d_s + (2 * chunk < c->d_s ? 2 * chunk : c->d_s));
-    uint32_t a_bits = (uint32_t)(level * c->d_a + (2 * chunk < c->d_s ? 0 : 2 * chunk - c->d_s));
-    uint32_t part = ((uint32_t)state_code >> (16 - s_bits - state_n)) & ((1u << state_n) - 1u);
+    uint32_t s_bits = level * c->d_s + (2 * chunk < c->d_s ? 2 * chunk : c->d_s);
+    uint32_t a_bits = level * c->d_a + (2 * chunk < c->d_s ? 0 : 2 * chunk - c->d_s);
+    uint32_t part = (state_code >> (16 - s_bits - state_n)) & ((1u << state_n) - 1u);
     return (uint16_t)(part << action_n | ((1u << action_n) - 1u) << 2 | (16 - a_bits - action_n) << 4);
 }
 
@@ -113,37 +106,38 @@ void adamb_tree_scan(adamb_call *c, uint16_t state_code)
 {
     const uint16_t *w = c->w;
     adamb_path p;
-    uint32_t slot = adamb_tree_root(c), action = 0;
+    uint32_t slot = adamb_tree_root(c), action = 0, depth = 0, known = 0, chunk = 0, level = 0;
     int32_t best = -1, inherited = 2 * ADAMB_VALUE_MAX; /* above the root there is only hope */
-    uint16_t rec = 0, inherited_of = 0; /* nearest record above, and the one whose expectation is at hand */
-    uint8_t depth = 0, known = 0, chunk = 0, level = 0;
+    uint32_t rec = 0, inherited_of = 0; /* nearest record above, and the one whose expectation is at hand */
+    uint32_t units = w[ADAMB_H_UNITS];  /* values are above all links */
     c->best_level = 0;
+    c->best_action = ADAMB_TAG;
     for (;;) {
-        uint16_t word = w[slot], block = word;
+        uint32_t word = w[slot], block = word;
         int32_t q = -1;
         ADAMB_WORK();
-        if (is_value(word)) {
+        if (word >= units) {
             if (rec != inherited_of) {
                 inherited_of = rec;
-                inherited = (int32_t)adamb_counts_expect(c, rec, (uint8_t)(level - (chunk == 0)));
+                inherited = (int32_t)adamb_counts_expect(c, rec, level - (chunk == 0));
             }
-            q = (word & ADAMB_VALUE_MASK) + inherited;
+            q = (int32_t)(word & ADAMB_VALUE_MASK) + inherited;
         } else if (chunk == 0) {
             block = w[at(word)];
-            if (is_value(block)) {
-                q = (block & ADAMB_VALUE_MASK) + (int32_t)adamb_counts_expect(c, word, level);
+            if (block >= units) {
+                q = (int32_t)(block & ADAMB_VALUE_MASK) + (int32_t)adamb_counts_expect(c, word, level);
             } else {
                 rec = word;
             }
         }
         if (q >= 0) {
-            uint8_t ball = (uint8_t)(level + (chunk != 0));
+            uint32_t ball = level + (chunk != 0);
             if (q > best) {
                 best = q;
-                c->best_action = adamb_code_centre((uint16_t)action, (uint8_t)(ball * c->d_a), c->d_a);
+                c->best_action = adamb_code_centre(action, ball * c->d_a, c->d_a);
             }
             if (ball > c->best_level) {
-                c->best_level = ball;
+                c->best_level = (uint8_t)ball;
             }
             for (;; depth--) { /* back to the nearest block with an action branch left */
                 if (depth == 0) {
@@ -168,11 +162,15 @@ void adamb_tree_scan(adamb_call *c, uint16_t state_code)
         } else {
             depth++;
             if (depth > known) {
+                if (depth > (uint32_t)c->finest * c->chunks) { /* only damage leads there, perhaps in a circle */
+                    c->best_q = adamb_tree_clip(c, best - ADAMB_SURPLUS_ZERO);
+                    return;
+                }
                 p.entry[depth] = path_entry(c, level, chunk, state_code);
                 known = depth;
             }
-            p.block[depth] = block;
-            p.rec[depth] = rec;
+            p.block[depth] = (uint16_t)block;
+            p.rec[depth] = (uint16_t)rec;
         }
         uint32_t entry = p.entry[depth];
         slot = at(block) + (entry & 3u) + (action >> (entry >> 4) & (entry >> 2 & 3u));

@@ -5,10 +5,11 @@
 #include "adamb_internal.h"
 
 /* Word index of the slot that the first `bits` bits of the code lead to; a value ends the walk earlier. */
-uint32_t adamb_value_find(const uint16_t *w, uint32_t step, uint16_t code, uint8_t bits)
+uint32_t adamb_value_find(const uint16_t *w, uint32_t step, uint32_t code, uint32_t bits)
 {
-    uint32_t i = step + ADAMB_S_V_SLOT, rest = (uint32_t)code << 16; /* next bit on top: two instructions less a level */
-    for (uint32_t left = bits; left != 0 && !is_value(w[i]); left--) {
+    uint32_t i = step + ADAMB_S_V_SLOT, rest = code << 16; /* next bit on top: two instructions less a level */
+    uint32_t units = w[ADAMB_H_UNITS];                               /* values are above all links */
+    for (; bits != 0 && w[i] < units; bits--) {
         ADAMB_WORK();
         i = at(w[i]) + (rest >> 31);
         rest <<= 1;
@@ -18,12 +19,12 @@ uint32_t adamb_value_find(const uint16_t *w, uint32_t step, uint16_t code, uint8
 
 static uint32_t slot_value(const uint16_t *w, uint32_t i)
 {
-    return is_value(w[i]) ? (uint32_t)(w[i] & ADAMB_VALUE_MASK) : w[i + 2];
+    return (is_value(w[i]) ? w[i] : w[i + 2]) & ADAMB_VALUE_MASK;
 }
 
-uint16_t adamb_value_at(const uint16_t *w, uint32_t step, uint16_t code, uint8_t bits)
+uint32_t adamb_value_at(const uint16_t *w, uint32_t step, uint32_t code, uint32_t bits)
 {
-    return (uint16_t)slot_value(w, adamb_value_find(w, step, code, bits));
+    return slot_value(w, adamb_value_find(w, step, code, bits));
 }
 
 /* Refresh the means above a changed cell, nearest first; `nodes` are the units on the way to it. */
@@ -50,7 +51,7 @@ uint8_t adamb_value_set(const adamb_call *c, uint16_t code)
     uint32_t i = c->step + ADAMB_S_V_SLOT;
     uint16_t q = c->best_q;
     for (;;) {
-        if (is_value(w[i])) {
+        if (depth == ADAMB_LEVEL_MAX || !is_link(c, w[i])) {
             uint16_t unit = depth < bits ? adamb_pool_alloc(w) : 0;
             if (unit == 0) {
                 break;
@@ -79,10 +80,10 @@ uint8_t adamb_value_set(const adamb_call *c, uint16_t code)
 int adamb_value_holds(const adamb_call *c, uint16_t code, uint16_t action, uint16_t q)
 {
     const uint16_t *w = c->w;
-    uint32_t i = c->step + ADAMB_S_V_SLOT, rest = code;
-    uint8_t depth = 0;
-    for (; !is_value(w[i]); depth++) {
-        i = at(w[i]) + ((rest >> 15) & 1u);
+    uint32_t i = c->step + ADAMB_S_V_SLOT, rest = (uint32_t)code << 16, units = w[ADAMB_H_UNITS];
+    int32_t depth = 0;
+    for (; depth < ADAMB_LEVEL_MAX && w[i] < units; depth++) {
+        i = at(w[i]) + (rest >> 31);
         rest <<= 1;
     }
     int32_t moved = q - (w[i] & ADAMB_VALUE_MASK);
@@ -100,17 +101,17 @@ int adamb_value_reclaim(adamb_call *c)
     uint16_t code = 0;
     uint8_t depth = 0;
     uint32_t i = c->step + ADAMB_S_V_SLOT;
-    if (is_value(w[i])) {
+    if (!is_link(c, w[i])) {
         return 0;
     }
     for (;;) {
         uint32_t node = at(w[i]);
         uint32_t side = (uint32_t)(random >> depth) & 1u;
         nodes[depth] = w[i];
-        if (is_value(w[node + side])) {
+        if (!is_link(c, w[node + side])) {
             side ^= 1u;
         }
-        if (is_value(w[node + side])) {
+        if (depth == ADAMB_LEVEL_MAX - 1 || !is_link(c, w[node + side])) {
             break;
         }
         ADAMB_WORK();

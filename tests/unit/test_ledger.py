@@ -117,7 +117,7 @@ def test_a_wrong_length_of_the_free_list_is_damage():
 @pytest.mark.parametrize(
     ("word", "value", "message"),
     [("H_MAGIC", 1, "not a controller"), ("H_HASH", 1, "another version"), ("H_FRESH", 0, "contradict"),
-     ("H_UNITS", 30_000, "contradict")],
+     ("H_UNITS", 30_000, "damaged")],
 )  # fmt: skip
 def test_what_is_not_our_block_is_refused(word, value, message):
     core = played(episodes=5)

@@ -194,6 +194,13 @@ class Model:
         first, _ = self.slot_range(chunk, level, state)
         return first | num.field(action, before, self.chunks[chunk][1])
 
+    def seal(self) -> int:
+        """Polynomial in 11 of the words that memory safety rests on, folded to 16 bits (section 3)."""
+        dims, scale = self.d_s | self.d_a << 4 | self.horizon << 8, self.f | self.finest << 8
+        words = (self.units, dims, scale, self.pool_at)
+        mix = sum(word * 11 ** (4 - i) for i, word in enumerate(words))
+        return (mix ^ mix >> 13) % 65536
+
     def header(self) -> dict[str, int]:
         config = self.config
         flags = (
@@ -206,7 +213,7 @@ class Model:
         )
         return {
             "magic": spec.MAGIC,
-            "hash": spec.SPEC_HASH,
+            "hash": spec.SPEC_HASH ^ self.seal(),
             "units": self.units,
             "dims": self.d_s | self.d_a << 4 | self.horizon << 8,
             "bits": sum((s | a << 2) << (4 * c) for c, (s, a) in enumerate(self.chunks)),
