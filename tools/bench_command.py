@@ -124,7 +124,7 @@ def _show(asked: Bench, folder: Path, console: Console, *, json: str | None, as_
     else:
         for table in view.tables(league):
             console.print(view.rich_table(*table))
-        for line in view.verdict_lines(verdicts):
+        for line in [*view.verdict_lines(verdicts), view.edge_line(asked, league)]:
             console.print(line, highlight=False, soft_wrap=True, markup=False)
     absent, total = missing(asked, folder)
     if absent:

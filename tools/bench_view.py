@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adamb.host_sim.bench_protocol import KIND_OF, PUBLISHED, STRENGTHENED, UNTUNED
+from adamb.host_sim.bench_protocol import CONTENDERS, KIND_OF, PUBLISHED, STRENGTHENED, UNTUNED, grid_for
 from adamb.host_sim.bench_scores import AGAINST, GROUP_OF, Comparison, League, Score
 from adamb.host_sim.bench_verdicts import Verdict, percent, recoveries
 from adamb.host_sim.files import csv_bytes, json_bytes
@@ -170,6 +170,7 @@ def markdown(bench: Bench, league: League, verdicts: Sequence[Verdict], *, full:
         table = markdown_table(*rival_rows(league))
         parts.append(f"**Best tuned rivals of every cell, % of the unit**\n\n{table}")
     parts.append("\n".join(f"- {line}" for line in verdict_lines(verdicts)) + "\n")
+    parts.append(edge_line(bench, league) + "\n")
     return "\n".join(parts)
 
 
@@ -177,6 +178,21 @@ def seeds_line(bench: Bench) -> str:
     scored, tuning = bench.seeds.scored, bench.seeds.tuning
     line = f"Scored on seeds {scored[0]} to {scored[-1]}, tuned on seeds {tuning[0]} to {tuning[-1]}"
     return f"{line}; a win or a loss differs by more than 1 % from the rival's reward."
+
+
+def edge_line(bench: Bench, league: League) -> str:
+    """A choice at the end of its grid may have been better still outside: say how often that was."""
+    contenders, tasks = {each.label: each for each in CONTENDERS}, {each.label: each for each in bench.tasks}
+    best = [league.best(*place, (PUBLISHED, STRENGTHENED)) for place in league.cells]
+    found = [each for each in best if each is not None]
+    ends: dict[str, int] = {}
+    for score in found:
+        grid = grid_for(contenders[score.agent], tasks[score.problem], quick=bench.quick)
+        for name, value in score.choice.items():
+            numbers = grid.get(name, ())
+            ends[name] = ends.get(name, 0) + (len(numbers) > 1 and value in (numbers[0], numbers[-1]))
+    counts = ", ".join(f"{name} {count}" for name, count in ends.items() if count) or "none"
+    return f"Choices of the {len(found)} best rivals at an end of their grid: {counts}."
 
 
 # ---- files ----------------------------------------------------------------------------------------------

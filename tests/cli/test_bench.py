@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from adamb.host_sim import bench, bench_entries, bench_protocol
+from adamb.host_sim import bench, bench_entries, bench_protocol, make_agent, make_problem, simulate
 from adamb.host_sim.bench_entries import holds_at, with_known
 from adamb.host_sim.bench_protocol import CONTENDERS, KIB, PAPER, TASKS, TUNED, UNTUNED
 from adamb.host_sim.bench_scores import League, average, ratio
@@ -149,6 +149,15 @@ def test_what_is_reused_from_another_budget_is_what_a_run_would_give(short):
     assert saved > 10
 
 
+def test_leaving_v_star_out_changes_nothing_else():
+    runs = []
+    for optimum in (True, False):
+        problem = make_problem("oil-laplace", range(3), episodes=30, drift="walk")
+        runs.append(simulate(problem, make_agent("adaql", problem), optimum=optimum))
+    assert (runs[0].returns == runs[1].returns).all()
+    assert runs[0].optimal is not None and runs[1].optimal is None and runs[1].regret() is None
+
+
 def test_a_result_is_reused_only_where_no_cap_was_felt():
     assert holds_at(4096, 500, 1024) and holds_at(1024, 500, 4096) and holds_at(None, 500, 1024)
     assert not holds_at(4096, 1000, 1024), "too near to the cap to be sure"
@@ -212,7 +221,8 @@ def test_a_loss_is_shown_and_fails_the_targets():
     behind = verdict(found, "1b", "all")
     assert behind.verdict == "does not hold" and "oil-noisy at 4 KiB behind bandit-zoom" in behind.figures
     assert verdict(found, "1a", "published").verdict == verdict(found, "1b", "published").verdict == "holds"
-    assert "loss" in markdown(bench.make_bench(quick=True), found, judge(found), full=True)
+    text = markdown(bench.make_bench(only=found.problems), found, judge(found), full=True)
+    assert "loss" in text and "Choices of the 3 best rivals at an end of their grid: none" in text
 
 
 def test_a_controller_that_does_not_fit_has_lost():
