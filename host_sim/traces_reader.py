@@ -45,7 +45,12 @@ class TraceReader:
             self.format, self.unit, self.clock = self._text.name, self._text.unit, self._text.clock
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        return self._oracle_batches() if self._text is None else self._text_batches()
+        found = 0
+        for records in self._oracle_batches() if self._text is None else self._text_batches():
+            found += len(records)
+            yield records
+        if not found:
+            raise InputError(str(self.path), "no request", "only a header was read")
 
     def _head(self) -> bytes:
         with open_bytes(self.path) as stream:
