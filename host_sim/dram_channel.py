@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -97,9 +98,12 @@ def read_ini(path: Path) -> Timing:
             if key in found:
                 line, text = found[key]
                 try:
-                    return float(text)
+                    value = float(text)
                 except ValueError:
-                    raise InputError(f"{path}:{line}: {key}", text, "must be a number") from None
+                    value = math.inf
+                if not math.isfinite(value):
+                    raise InputError(f"{path}:{line}: {key}", text, "must be a number")
+                return value
             if key.isdigit():
                 return float(key)
         raise InputError(str(path), keys.replace("+", " or "), "this key is missing from the .ini")
