@@ -120,7 +120,7 @@ def read_budget_file(path: Path) -> BudgetFile:
         raise InputError("file", str(path), "there is no such file") from None
     except UnicodeDecodeError:
         raise InputError("file", str(path), "must be a UTF-8 text file in TOML") from None
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError("file", str(path), f"must be valid TOML: {error}") from None
     except OSError as error:
         raise InputError("file", str(path), f"cannot be read: {error.strerror}") from None

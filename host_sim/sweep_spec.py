@@ -184,7 +184,7 @@ def parse_spec(text: str, path: Path, *, quick: bool = False) -> SweepSpec:
     """The same for a text; `path` is for messages."""
     try:
         values = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         last = f"at line {len(text.splitlines())}, the end of the file"
         reason = str(error).replace("at end of document", last)
         raise InputError("sweep", str(path), f"not TOML: {reason}") from None

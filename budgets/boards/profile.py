@@ -175,7 +175,7 @@ def read_profile(path: Path) -> Board:
         raise InputError("board", str(path), "there is no such file") from None
     except UnicodeDecodeError:
         raise InputError("board", str(path), "must be a UTF-8 text file in TOML") from None
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError("board", str(path), f"must be valid TOML: {error}") from None
     except OSError as error:
         raise InputError("board", str(path), f"cannot be read: {error.strerror}") from None
