@@ -39,13 +39,11 @@ def report(
     """
     from adamb.tools.cli import OK, VIOLATED
     from adamb.tools.outputs import write_atomic
-    from adamb.tools.report.page import build
-    from adamb.tools.report.sources import read_sources
+    from adamb.tools.report.page import build_from
 
     target = out or (folders[0] if len(folders) == 1 else Path()) / "report.html"
-    sources = read_sources(folders)
     refuse_to_replace(target, force=force)
-    made = build(sources)
+    made = build_from(folders)
     page = made.html.encode()
     target.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(target, page)

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
+from adamb.budgets.errors import InputError
 from adamb.host_sim.runner import version
 from adamb.tools.report import more_sections, payload, sections
 from adamb.tools.report.bounds import run_bounds
@@ -20,6 +22,7 @@ from adamb.tools.report.sources import (
     RunSource,
     Source,
     SweepSource,
+    read_sources,
 )
 from adamb.tools.report.verdicts import Judgement, headline, judge
 
@@ -54,6 +57,18 @@ class Report:
             "sources": [each.to_json() for each in self.judgements],
             "version": version(),
         }
+
+
+def build_from(folders: Sequence[Path]) -> Report:
+    """A page about what the folders hold; anybody may have edited their files, which is then told as such."""
+    try:
+        made = build(read_sources(folders))
+        made.html.encode()
+    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
+        places = ", ".join(map(str, folders))
+        reason = f"{type(error).__name__}: {error}"
+        raise InputError("run", places, f"holds values that no command writes ({reason})") from error
+    return made
 
 
 def build(sources: Sequence[Source]) -> Report:

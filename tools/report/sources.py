@@ -154,7 +154,7 @@ def read_folder(folder: Path) -> list[Source]:
 def read_json(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError("file", str(path), f"is not JSON ({error})") from None
     if not isinstance(found, dict):
         raise InputError("file", str(path), "is not a JSON object")
