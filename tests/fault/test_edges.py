@@ -1,4 +1,4 @@
-"""Wrong arguments one by one, storage that fails once, values at the ends of their range: answered as told."""
+"""Wrong arguments, storage that fails once, values at the ends of their range: all get an answer."""
 
 from __future__ import annotations
 
