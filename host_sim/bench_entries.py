@@ -30,6 +30,7 @@ from adamb.host_sim.bench_protocol import (
     Task,
     grid_for,
 )
+from adamb.host_sim.bench_together import play_choices
 from adamb.host_sim.runner import simulate, spec_hash, version
 from adamb.host_sim.sweep_cells import Outcome, run_cell
 from adamb.host_sim.sweep_spec import Cell, Choice
@@ -72,7 +73,10 @@ class Entry:
         """Tune, then score what won."""
         if self.core is not None and self.core != core_digest():
             return {"failed": "the core was built anew while the bench ran; start it again"}
-        trials = self._tune()
+        try:
+            trials = self._tune()
+        except AdambError as error:
+            return {"failed": str(error)}
         fitting = [trial for trial in trials if trial["reward"] is not None]
         if self.cell.tune and not fitting:
             return self._outcome(trials, {}, {"refused": "no choice fits", "rows": []})
@@ -87,28 +91,28 @@ class Entry:
         """The trials that decide: all choices, or in long runs the best of those in short ones."""
         choices = list(self.cell.choices()) if self.cell.tune else []
         if len(choices) > FINALISTS and self.screening_episodes is not None:
-            screened = [self._trial(choice, self.screening_episodes) for choice in choices]
+            screened = self._trials(choices, self.screening_episodes)
             order = sorted(range(len(choices)), key=lambda i: -_number(screened[i]["reward"]))
             choices = [choices[i] for i in order[:FINALISTS]]
-        return [self._trial(choice, self.cell.episodes) for choice in choices]
+        return self._trials(choices, self.cell.episodes)
 
-    def _trial(self, choice: Choice, episodes: int) -> dict[str, Any]:
+    def _trials(self, choices: Sequence[Choice], episodes: int) -> list[dict[str, Any]]:
+        """What each choice earns on the tuning seeds, played or known."""
+        found = {choice: self._known_trial(choice, episodes) for choice in choices}
+        left = [choice for choice in choices if found[choice] is None]
+        cell = replace(self.cell, seeds=self.tuning_seeds, episodes=episodes, curves=0)
+        for choice, played in zip(left, play_choices(cell, left), strict=True):
+            budget = self.cell.budget_bytes
+            found[choice] = {"choice": dict(choice), "episodes": episodes, "budget_bytes": budget, **played}
+        return [trial for trial in found.values() if trial is not None]
+
+    def _known_trial(self, choice: Choice, episodes: int) -> dict[str, Any] | None:
         for outcome in self.known:
             for trial in outcome["trials"]:
                 same = trial["choice"] == dict(choice) and trial["episodes"] == episodes
                 if same and holds_at(trial["budget_bytes"], trial["bytes_peak"], self.cell.budget_bytes):
                     return trial
-        cell = replace(
-            self.cell.with_choice(choice), seeds=self.tuning_seeds, episodes=episodes, curves=0
-        )
-        rows = run_cell(cell, optimum=False)["rows"]
-        return {
-            "choice": dict(choice),
-            "episodes": episodes,
-            "budget_bytes": self.cell.budget_bytes,
-            "reward": float(np.mean([row["reward_per_episode"] for row in rows])) if rows else None,
-            "bytes_peak": max((row["bytes_peak"] for row in rows), default=None),
-        }
+        return None
 
     def _known_score(self, choice: Mapping[str, Any]) -> Outcome | None:
         for outcome in self.known:

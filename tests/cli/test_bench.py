@@ -13,7 +13,9 @@ from adamb.host_sim import bench, bench_entries, bench_protocol, make_agent, mak
 from adamb.host_sim.bench_entries import holds_at, with_known
 from adamb.host_sim.bench_protocol import CONTENDERS, KIB, PAPER, TASKS, TUNED, UNTUNED
 from adamb.host_sim.bench_scores import League, average, ratio
+from adamb.host_sim.bench_together import play_choices
 from adamb.host_sim.bench_verdicts import decide, judge, recoveries
+from adamb.host_sim.sweep_cells import run_cell
 from adamb.tools.bench_figures import pareto_front
 from adamb.tools.bench_view import gain_rows, league_rows, markdown, rival_rows
 from adamb.tools.cli import main
@@ -147,6 +149,17 @@ def test_what_is_reused_from_another_budget_is_what_a_run_would_give(short):
             outcome["trials"] = [{**trial, "budget_bytes": 0} for trial in outcome["trials"]]
         assert plain == reused, entry.cell.agent_label
     assert saved > 10
+
+
+@pytest.mark.parametrize("problem", ["oil-noisy", "ambulance-2-shifting", "cache-lite-walk", "dram-1x1"])
+def test_choices_tuned_together_earn_what_each_earns_alone(short, problem):
+    for entry in bench.make_bench(only=[problem], budgets=[1500], quick=True).entries():
+        cell = replace(entry.cell, seeds=(11, 12), episodes=30, curves=0)
+        choices = list(cell.choices())[:3] if cell.tune else []
+        for choice, found in zip(choices, play_choices(cell, choices), strict=True):
+            rows = run_cell(cell.with_choice(choice), optimum=False)["rows"]
+            assert found["reward"] == (np.mean([row["reward_per_episode"] for row in rows]) if rows else None)
+            assert found["bytes_peak"] == max((row["bytes_peak"] for row in rows), default=None)
 
 
 def test_leaving_v_star_out_changes_nothing_else():
