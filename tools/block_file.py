@@ -14,6 +14,7 @@ import numpy as np
 
 from adamb.budgets.errors import InputError
 from adamb.firmware_model import _spec
+from adamb.firmware_model.config import usable
 
 MAX_BYTES = 64 * 1024 * 1024
 MARK = int(_spec.MAGIC).to_bytes(2, "little")
@@ -138,11 +139,17 @@ def _from_bytes(path: Path, content: bytes, offset: int | None) -> BlockFile:
 def _why_not(content: bytes, first: int, start: int) -> str:
     if first == (int(_spec.MAGIC) >> 8 | (int(_spec.MAGIC) & 255) << 8):
         return "holds big-endian words; swap the bytes of every word (dd conv=swab)"
-    layout = MARK + int(_spec.SPEC_HASH).to_bytes(2, "little")
-    found = content.find(layout, start)
+    found = content.find(MARK, start)
+    while found >= 0 and not _begins_block(content[found : found + 2 * _spec.H_WORDS]):
+        found = content.find(MARK, found + 1)
     if found > 0:
         return f"does not start with a block, but there is one at byte {found}: add --offset {found}"
     return f"is not a block: it starts with {first:#06x}, a block with {int(_spec.MAGIC):#06x}"
+
+
+def _begins_block(content: bytes) -> bool:
+    words = np.frombuffer(content[: len(content) // 2 * 2], dtype="<u2").tolist()
+    return len(words) >= _spec.H_WORDS and usable(words)
 
 
 def _text_words(content: bytes) -> list[int] | None:

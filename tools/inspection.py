@@ -11,6 +11,7 @@ import numpy as np
 
 from adamb.budgets.ledger import DamagedBlock, Ledger, read_ledger
 from adamb.firmware_model import _spec, binding
+from adamb.firmware_model.config import usable
 from adamb.host_sim.block_view import BlockView
 from adamb.tools.block_file import BlockFile
 
@@ -26,9 +27,15 @@ class Inspection:
         self.problems: list[str] = list(file.problems)
         self.view: BlockView | None = None
         self.ledger: Ledger | None = None
-        if int(self.words[_spec.H_HASH]) != _spec.SPEC_HASH:
+        if not usable(self.words.tolist()) and self._agrees():
             BlockView(self.words)
         self._look()
+
+    def _agrees(self) -> bool:
+        """Whether what the hash vouches for makes sense: then it is that of another version, else damage."""
+        w = self.words.tolist()
+        steps = _spec.H_WORDS + 1 + (w[_spec.H_SCALE] >> 8) + (w[_spec.H_DIMS] >> 8) * _spec.S_WORDS
+        return (steps + 3) >> 2 == w[_spec.H_POOL_AT] and w[_spec.H_FRESH] <= w[_spec.H_UNITS] <= len(w) // 4
 
     def _look(self) -> None:
         try:
