@@ -55,6 +55,8 @@ static uint32_t begin(uint32_t extra)
     return words;
 }
 
+static int hurt; /* a damaged block may play action 0, which means none */
+
 /* Steps in order; what is paid and where it leads is random. */
 static void live(uint32_t steps)
 {
@@ -64,7 +66,8 @@ static void live(uint32_t steps)
         for (int k = 0; k < 3; k++) {
             state[k] = (uint16_t)(sim_draw(&rng) >> 7);
         }
-        EXPECT(adamb_observe(block, h, (uint16_t)sim_draw(&rng), state), 0);
+        int code = adamb_observe(block, h, (uint16_t)sim_draw(&rng), state);
+        EXPECT(code == 0 || (hurt && code == ADAMB_BAD_ORDER), 1);
         if (h + 1 == config.horizon) {
             EXPECT(adamb_end_episode(block), 0);
         }
@@ -149,6 +152,14 @@ static void wrong_calls(void)
     EXPECT(adamb_check(block, words), 0);
 }
 
+/* The seal of the words that say how large the block is (SPEC.md), so that the check looks at their values. */
+static void reseal(void)
+{
+    uint32_t mix = (block[ADAMB_H_UNITS] * 11u + block[ADAMB_H_DIMS]) * 11u + block[ADAMB_H_SCALE];
+    mix = (mix * 11u + block[ADAMB_H_POOL_AT]) * 11u;
+    block[ADAMB_H_HASH] = (uint16_t)(ADAMB_SPEC_HASH ^ ((mix ^ mix >> 13) & 0xFFFFu));
+}
+
 /* Every word of the header at every value that a field of it could take: the check refuses or the value is harmless. */
 static void wrong_headers(void)
 {
@@ -162,12 +173,16 @@ static void wrong_headers(void)
         for (uint32_t low = 0; low < 256; low++) {
             for (uint32_t high = 0; high < 40; high++) {
                 block[word] = (uint16_t)(low | high << 8);
+                if (word > ADAMB_H_HASH) {
+                    reseal();
+                }
                 int code = adamb_check(block, words);
                 EXPECT(code == 0 || code == ADAMB_BAD_BLOCK, 1);
                 refused += code != 0;
             }
         }
         block[word] = kept;
+        reseal();
     }
     EXPECT(refused > 9 * 256 * 39, 1);
     block[ADAMB_H_FRESH] = (uint16_t)(block[ADAMB_H_UNITS] + 1);
@@ -178,6 +193,7 @@ static void wrong_headers(void)
     EXPECT(adamb_snapshot_save(block, bytes, sizeof bytes), ADAMB_BAD_BLOCK);
     EXPECT(adamb_init(&config, block, LARGE), 0);
     block[ADAMB_H_UNITS] = ADAMB_UNITS_MAX + 1;
+    reseal();
     EXPECT(adamb_check(block, LARGE), ADAMB_BAD_BLOCK);
 }
 
@@ -287,13 +303,13 @@ static void extremes(void)
 static void each_record(uint32_t slot, const adamb_call *c, uint8_t depth, void (*change)(uint16_t *record, uint8_t depth))
 {
     uint16_t word = block[slot];
-    if (is_value(word) || word == 0) {
+    if (!is_link(c, word) || depth > c->finest * c->chunks) {
         return;
     }
     if (depth % c->chunks == 0) {
         uint16_t below = block[at(word)];
         change(block + at(word), depth);
-        if (is_value(below)) {
+        if (!is_link(c, below)) {
             return;
         }
         word = below;
@@ -340,6 +356,115 @@ static void empty_records(void)
             EXPECT(adamb_check(block, words), 0);
         }
     }
+}
+
+/* --- damage: links that lead in circles, too deep, or out of the pool; calls come back and write inside --- */
+
+static void circle_of_counts(uint16_t *record, uint8_t depth)
+{
+    uint16_t head = record[ADAMB_R_COUNTS];
+    (void)depth;
+    if (head != 0 && head < block[ADAMB_H_UNITS]) {
+        uint16_t *unit = block + at(head);
+        unit[0] = head;
+        unit[1] = unit[2] = 0xFFFF; /* full, so that they are halved */
+    } else if (head != 0) {
+        record[ADAMB_R_COUNTS] = 0xFFFF;
+    }
+}
+
+static uint16_t deep_link;
+
+/* A leaf at the finest level that claims to have children. */
+static void too_deep(uint16_t *record, uint8_t depth)
+{
+    if (depth != 0) {
+        record[ADAMB_R_LINK] = deep_link;
+    }
+}
+
+static void damaged_trees(void)
+{
+    static void (*const changes[])(uint16_t *, uint8_t) = {circle_of_counts, too_deep};
+    for (uint32_t round = 0; round < 400; round++) {
+        adamb_call c;
+        int deep = round / 40 % 2;
+        configure((uint8_t)(1 + round % 2), 1, (uint8_t)(1 + round / 2 % 3), round / 10 & 1, (uint8_t)(round / 20 % 2));
+        if (deep) { /* the finest level is the first */
+            for (int i = 1; i < 15; i++) {
+                config.thresholds[i] = 0xFFFF;
+            }
+        }
+        begin(round % 7 * 40);
+        for (int again = 0; again < 4; again++) {
+            live(40 + round % 60);
+            for (uint8_t h = 0; h < (config.share ? 1 : config.horizon); h++) {
+                adamb_core_decode(&c, block, h);
+                uint16_t root = block[adamb_tree_root(&c)];
+                deep_link = is_link(&c, root) ? block[at(root)] : root;
+                each_record(adamb_tree_root(&c), &c, 0, changes[deep]);
+            }
+        }
+        live(200);
+    }
+}
+
+/* A tree of values that never ends. */
+static void damaged_values(void)
+{
+    for (uint32_t round = 0; round < 60; round++) {
+        configure((uint8_t)(1 + round % 3), 1, 2, round & 1, 0);
+        begin(round % 4 * 40);
+        live(60);
+        for (int again = 0; again < 20; again++) {
+            uint32_t step = block[ADAMB_H_STEPS_AT] + (uint32_t)(again & 1) * ADAMB_S_WORDS;
+            uint16_t unit = (uint16_t)(block[ADAMB_H_POOL_AT] + 3);
+            block[step + ADAMB_S_V_SLOT] = block[at(unit)] = block[at(unit) + 1] = unit;
+            live(20);
+        }
+    }
+}
+
+/* A tree of values in which every side of a node leads to the same next one: few units, more cells than units. */
+static void folded_values(void)
+{
+    configure(1, 1, 2, 1, 0);
+    for (int i = 0; i < 15; i++) {
+        config.thresholds[i] = 0xFFFF;
+    }
+    begin(200);
+    live(2);
+    uint16_t unit = (uint16_t)(block[ADAMB_H_POOL_AT] + 5);
+    block[block[ADAMB_H_STEPS_AT] + ADAMB_S_V_SLOT] = unit;
+    for (int depth = 0; depth < ADAMB_LEVEL_MAX; depth++, unit++) {
+        uint16_t next = depth + 1 == ADAMB_LEVEL_MAX ? ADAMB_TAG : (uint16_t)(unit + 1);
+        block[at(unit)] = block[at(unit) + 1] = next;
+        block[at(unit) + 2] = block[at(unit) + 3] = 0x8000;
+    }
+    live(2);
+}
+
+/* A test of sharing that a flipped bit began, or whose table lies elsewhere. */
+static void damaged_table(void)
+{
+    configure(1, 1, 1, 0, 0);
+    begin(0);
+    EXPECT(block[ADAMB_H_UNITS] - block[ADAMB_H_POOL_AT] < ADAMB_SHARE_TABLE_UNITS, 1);
+    block[ADAMB_H_SHARE] = ADAMB_SHARE_TESTING;
+    live(50);
+    block[ADAMB_H_OTHER_TOTAL] = ADAMB_SHARE_PAIRS_MAX;
+    EXPECT(adamb_end_episode(block), 0);
+    live(50);
+    configure(1, 1, 5, 0, 2);
+    begin(40);
+    live(20);
+    block[ADAMB_H_TABLE] = 0x7FF0;
+    live(20);
+    block[ADAMB_H_OTHER_TOTAL] = ADAMB_SHARE_PAIRS_MAX;
+    block[ADAMB_H_SAME_N] = 0;
+    EXPECT(adamb_end_episode(block), 0);
+    EXPECT(block[ADAMB_H_SHARE], ADAMB_SHARE_ON);
+    live(200);
 }
 
 /* --- storage --- */
@@ -463,6 +588,12 @@ int main(void)
     counters();
     extremes();
     empty_records();
+    hurt = 1;
+    damaged_trees();
+    damaged_values();
+    folded_values();
+    damaged_table();
+    hurt = 0;
     storages();
     heads();
     printf("%u answers as documented\n", (unsigned)answers);

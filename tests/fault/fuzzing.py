@@ -20,7 +20,7 @@ ROOT = HERE.parents[1]
 CORE = ROOT / "firmware_model" / "c"
 CORPUS = HERE / "corpus"
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-WARNINGS = ("-Wall", "-Wextra", "-Werror", "-DFUZZ_WITHOUT_DAMAGE")
+WARNINGS = ("-Wall", "-Wextra", "-Werror")
 
 
 Flags = tuple[str, ...]
