@@ -5,11 +5,9 @@ allocates, so it is for start-up and idle time, not for the control loop.
 """
 
 from ._spec import (
-    DIM_MAX,
     ERR_ARGUMENT,
     ERR_BLOCK,
     FLAG_AUTO_BONUS,
-    FLAG_PAPER,
     H_BITS,
     H_BONUS,
     H_DIMS,
@@ -25,7 +23,6 @@ from ._spec import (
     H_RECLAIMS,
     H_REFUSED,
     H_RESTARTS,
-    H_RNG,
     H_SATURATIONS,
     H_SCALE,
     H_SHARE,
@@ -35,8 +32,6 @@ from ._spec import (
     H_UNITS,
     H_USED_PEAK,
     H_WORDS,
-    HORIZON_MAX,
-    LEVEL_MAX,
     R_COUNTS,
     S_ROOT,
     S_V_SLOT,
@@ -45,11 +40,10 @@ from ._spec import (
     SHARE_TABLE_UNITS,
     SHARE_TESTING,
     TAG,
-    UNITS_MAX,
     VALUE_MASK,
 )
-from .code import division as code_division
-from .config import fraction_bits, usable
+from .check_words import cell_ok, counts_ok, header_ok, record_ok
+from .config import usable
 
 
 class _Bad(Exception):
@@ -77,15 +71,12 @@ class _Walk:
 
     def counts(self, rec, level):
         w = self.w
+        self.need(record_ok(w, rec, level))
         unit = w[rec + R_COUNTS]
-        if level == 0:
-            self.need(unit == 0)
         while unit and not unit & TAG:
             i = self.meet(unit)
-            for k in (i + 1, i + 2, i + 3):
-                self.need(w[k] == 0 or w[k] & TAG)
-            unit = 0 if w[i] & TAG else w[i]
-            self.need(unit == 0 or w[H_FLAGS] & FLAG_PAPER)
+            self.need(counts_ok(w, i, level))
+            unit = w[i]
 
     def tree(self, root):
         """Every slot below a root; pending slots with their depth wait in a list."""
@@ -111,7 +102,7 @@ class _Walk:
             for i in range(1 << ((nibble & 3) + (nibble >> 2 & 3))):
                 pending.append((below + i, depth + 1))
 
-    def value(self, slot):
+    def value(self, slot, h):
         """Every cell of a value tree; a mean must be that of its two sides."""
         w = self.w
         most = (w[H_DIMS] & 15) * (w[H_SCALE] >> 8)
@@ -119,7 +110,7 @@ class _Walk:
         while pending:
             slot, depth = pending.pop()
             if w[slot] & TAG:
-                self.need(w[slot + 2] != 0)
+                self.need(cell_ok(w, slot, h))
                 continue
             self.need(depth < most)
             node = self.meet(w[slot])
@@ -130,41 +121,18 @@ class _Walk:
             self.need(w[slot + 2] == total >> 1)
 
 
-def _header_ok(w):
-    d_s = w[H_DIMS] & 15
-    d_a = w[H_DIMS] >> 4 & 15
-    horizon = w[H_DIMS] >> 8
-    finest = w[H_SCALE] >> 8
-    if not usable(w):
-        return False
-    if not (1 <= d_s <= DIM_MAX and 1 <= d_a <= DIM_MAX and 1 <= horizon <= HORIZON_MAX):
-        return False
-    if finest * d_s > LEVEL_MAX or finest * d_a > 15 or w[H_SCALE] & 0xFF != fraction_bits(horizon):
-        return False
-    steps = H_WORDS + finest + 1
-    return (
-        w[H_BITS] == code_division(d_s, d_a)
-        and w[H_STEPS_AT] == steps
-        and w[H_POOL_AT] == (steps + horizon * S_WORDS + 3) >> 2
-        and w[H_POOL_AT] <= w[H_FRESH] <= w[H_UNITS] <= UNITS_MAX
-        and w[H_UNITS] <= len(w) // 4
-        and w[H_SHARE] <= SHARE_TESTING
-        and w[H_RNG] != 0
-    )
-
-
 def check(w):
     """0 when everything in the block agrees; ERR_BLOCK when it does not, ERR_ARGUMENT when it is no block."""
     if len(w) < H_WORDS:
         return ERR_ARGUMENT
-    if not _header_ok(w):
+    if not header_ok(w):
         return ERR_BLOCK
     walk = _Walk(w)
     free_n = 0
     try:
         for h in range(w[H_DIMS] >> 8):
             step = w[H_STEPS_AT] + h * S_WORDS
-            walk.value(step + S_V_SLOT)
+            walk.value(step + S_V_SLOT, h)
             if h == 0 or w[H_SHARE] == SHARE_OFF:
                 walk.tree(step + S_ROOT)
         if w[H_SHARE] == SHARE_TESTING:
@@ -172,7 +140,9 @@ def check(w):
                 walk.meet(w[H_TABLE] + i)
         unit = w[H_FREE_HEAD]
         while unit:
-            unit = w[walk.meet(unit)]
+            i = walk.meet(unit)
+            walk.need(w[i + 1] == w[i + 2] == w[i + 3] == 0)
+            unit = w[i]
             free_n += 1
     except _Bad:
         return ERR_BLOCK

@@ -145,6 +145,13 @@ void adamb_learn_jobs(adamb_call *c);
 /* reclaim */
 void adamb_reclaim_tree(const adamb_call *c);
 
+/* check */
+int adamb_check_header(adamb_call *c, const uint16_t *w, uint32_t words);
+int adamb_check_record(const adamb_call *c, uint32_t rec, uint32_t level);
+int adamb_check_entry(const adamb_call *c, uint16_t word, uint32_t level);
+int adamb_check_counts(const adamb_call *c, uint32_t unit, uint32_t level);
+int adamb_check_cell(const adamb_call *c, uint32_t slot);
+
 /* adapt */
 void adamb_adapt_step(adamb_call *c, uint16_t state_code, uint16_t action_code, uint16_t reward, const uint16_t *next);
 uint32_t adamb_adapt_factor(const adamb_call *c);

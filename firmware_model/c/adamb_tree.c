@@ -111,7 +111,7 @@ void adamb_tree_scan(adamb_call *c, uint16_t state_code)
     uint32_t rec = 0, inherited_of = 0; /* nearest record above, and the one whose expectation is at hand */
     uint32_t units = w[ADAMB_H_UNITS];  /* values are above all links */
     c->best_level = 0;
-    c->best_action = ADAMB_TAG;
+    c->best_action = 0xE000; /* an action like any other, should damage end the scan before the first ball */
     for (;;) {
         uint32_t word = w[slot], block = word;
         int32_t q = -1;

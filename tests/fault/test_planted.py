@@ -121,10 +121,12 @@ def test_a_ball_finer_than_the_finest_level():
         record, below = unit, unit + 1
         deep.words[slot] = record
         deep.words[record * WORDS] = below
+        deep.words[record * WORDS + _spec.R_N] = 1
         for i in range(below * WORDS, below * WORDS + WORDS):
             deep.words[i] = TAG
         deep.words[_spec.H_SPLITS] += 1
         slot, unit = below * WORDS, unit + 2
+    deep.words[_spec.H_USED_PEAK] = unit - deep.fresh
     deep.words[_spec.H_FRESH] = unit
     assert deep.check() == _spec.ERR_BLOCK
     # The same without the last split is in order, so it is the depth that was found.
