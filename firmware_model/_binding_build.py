@@ -12,7 +12,7 @@ FIRMWARE = Path(__file__).resolve().parent
 FOLDERS = ("c", "batch")
 _SECTION = re.compile(r"/\* cffi begin \*/(.*?)/\* cffi end \*/", re.DOTALL)
 HEADERS = [
-    *(FIRMWARE / "c" / f"adamb{part}.h" for part in ("", "_snapshot", "_store")),
+    *(FIRMWARE / "c" / f"adamb{part}.h" for part in ("", "_snapshot", "_store", "_guard")),
     FIRMWARE / "batch" / "adamb_batch.h",
 ]
 SOURCES = [path for folder in FOLDERS for path in sorted((FIRMWARE / folder).glob("*.c"))]

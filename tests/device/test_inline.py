@@ -77,6 +77,6 @@ def test_the_copies_behave_alike_and_take_a_quarter_less_ram(tmp_path: Path) -> 
 
 
 def test_the_optional_modules_come_only_when_asked_for() -> None:
-    assert "check" not in board_sources()
-    assert {*board_sources(optional=True)} - {*board_sources()} == {"check"}
+    extra = {*board_sources(optional=True)} - {*board_sources()}
+    assert extra == {"check", "check_words", "guard", "snapshot", "store"}
     assert "_scratch" not in board_sources(optional=True), "nothing but numbers"

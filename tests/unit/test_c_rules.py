@@ -140,8 +140,10 @@ def test_files_stay_short_enough_to_read(path):
     assert max(map(len, lines)) <= 130
 
 
-def test_the_controller_stays_under_1500_lines_of_code_and_its_storage_under_500():
+def test_the_controller_stays_under_1400_lines_of_code_its_storage_and_its_watch_under_500_each():
+    """The watch is what no call of a working controller needs: the check, its slices, and starting again."""
     lines = {path.stem: sum(bool(line.strip()) for line in code(path).splitlines()) for path in SOURCES}
     storage = sum(lines.pop(name) for name in ("adamb_snapshot", "adamb_store"))
-    assert sum(lines.values()) < 1500
-    assert storage < 500
+    watch = sum(lines.pop(name) for name in ("adamb_check", "adamb_guard"))
+    assert sum(lines.values()) < 1400
+    assert storage < 500 and watch < 500

@@ -27,7 +27,7 @@ from adamb.tools.device.stream import Diverged, Stream, digest
 PACKAGE = "adamb.firmware_model"
 BOARD_FOLDER = "lib/adamb/firmware_model"
 ENTRY = "core"
-OPTIONAL = ("check",)
+OPTIONAL = ("check", "snapshot", "store", "guard")
 #: Module -> its function that fast.py can replace, and the name it has there.
 HOOKS = {"value": ("find", "find"), "counts": ("_expect_four", "expect_four")}
 _HOOK = """
@@ -74,7 +74,7 @@ def modules(entry: str = ENTRY) -> tuple[Path, ...]:
 def board_sources(*, optional: bool = False) -> dict[str, Path]:
     """Stem -> file of every module as a board loads it, with numbers in place of the specification's names.
 
-    The optional modules are for diagnosis: nothing imports them unless the program does.
+    The optional modules watch over the block and save it: nothing imports them unless the program does.
     """
     wanted = {path for entry in (ENTRY, *(OPTIONAL if optional else ())) for path in modules(entry)}
     package = c_folder().parent / "__init__.py"
