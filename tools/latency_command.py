@@ -133,7 +133,7 @@ def perform(request: Request) -> int:
             from adamb.tools.device.latency_plot import plot_files
 
             files |= plot_files(report)
-        outputs.save(request.out, {**files, "latency.json": summary})
+        outputs.save(request.out, {**files, "latency.json": summary}, replace=request.force)
     return VIOLATED if report.violations() else OK
 
 

@@ -313,7 +313,7 @@ def save(request: Request, outcome: Outcome) -> bool:
         elif request.json is not None:
             outputs.write_atomic(Path(request.json), summary_json)
         if request.out is not None:
-            outputs.save(request.out, _files(request, outcome, summary_json))
+            outputs.save(request.out, _files(request, outcome, summary_json), replace=request.force)
     except OSError as error:
         line = f"adamb: error: the results above could not be saved: {describe_os_error(error)}"
         print(line, file=sys.stderr)
