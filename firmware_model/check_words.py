@@ -5,6 +5,7 @@ from ._spec import (
     DIM_MAX,
     FLAG_AUTO_BONUS,
     FLAG_PAPER,
+    FLAG_RANDOM,
     H_BITS,
     H_BONUS,
     H_DIMS,
@@ -75,11 +76,13 @@ def cell_ok(w, slot, h):
 
 
 def _step_ok(w, i):
-    """A pending job is inside the cell that it is for; codes of three coordinates are even."""
+    """A pending job is inside its cell; codes of three coordinates are even, but for random actions."""
     cell = w[i + S_JOB_CELL]
     one = cell & -cell
     outside = (w[i + S_JOB_AT] ^ cell) & ~(2 * one - 1) if cell else w[i + S_JOB_AT]
-    odd = (w[H_DIMS] & 15 == 3 and w[i + S_STATE] & 1) or (w[H_DIMS] >> 4 & 15 == 3 and w[i + S_ACTION] & 1)
+    odd = w[H_DIMS] & 15 == 3 and w[i + S_STATE] & 1
+    if w[H_DIMS] >> 4 & 15 == 3 and not w[H_FLAGS] & FLAG_RANDOM:
+        odd = odd or w[i + S_ACTION] & 1
     return not outside and not odd
 
 

@@ -143,12 +143,14 @@ static void walk_value(adamb_walk *k)
     }
 }
 
-/* A step's pending job, if there is one, is inside the cell that it is for; codes of three coordinates are even. */
+/* A step's pending job, if there is one, is inside the cell that it is for; codes of three coordinates are even, but for
+ * those of random actions. */
 static int step_ok(const adamb_call *c, const uint16_t *s)
 {
     uint32_t cell = s[ADAMB_S_JOB_CELL], one = cell & (~cell + 1u);
     return (cell == 0 ? s[ADAMB_S_JOB_AT] == 0 : ((s[ADAMB_S_JOB_AT] ^ cell) & ~(2 * one - 1)) == 0) &&
-           (c->d_s != 3 || (s[ADAMB_S_STATE] & 1) == 0) && (c->d_a != 3 || (s[ADAMB_S_ACTION] & 1) == 0);
+           (c->d_s != 3 || (s[ADAMB_S_STATE] & 1) == 0) &&
+           (c->d_a != 3 || has_flag(c->w, ADAMB_FLAG_RANDOM) || (s[ADAMB_S_ACTION] & 1) == 0);
 }
 
 /* Header and steps that make sense by themselves: the walk relies on nothing else. */
@@ -157,7 +159,7 @@ int adamb_check_header(adamb_call *c, const uint16_t *w, uint32_t words)
     uint32_t d_s = w[ADAMB_H_DIMS] & 15u, d_a = w[ADAMB_H_DIMS] >> 4 & 15u, horizon = w[ADAMB_H_DIMS] >> 8;
     uint32_t finest = w[ADAMB_H_SCALE] >> 8, pool = w[ADAMB_H_POOL_AT], fresh = w[ADAMB_H_FRESH], units = w[ADAMB_H_UNITS];
     uint32_t free_n = w[ADAMB_H_FREE_N], peak = w[ADAMB_H_USED_PEAK], share = w[ADAMB_H_SHARE];
-    if (!adamb_core_usable(w) || d_s < 1 || d_s > ADAMB_DIM_MAX || d_a < 1 || d_a > ADAMB_DIM_MAX || horizon < 1 ||
+    if (!adamb_core_usable(w) || d_s < 1 || d_s > ADAMB_DIM_MAX || d_a < 1 || d_a > ADAMB_DIM_MAX ||
         horizon > ADAMB_HORIZON_MAX || finest * d_s > ADAMB_LEVEL_MAX || finest * d_a > 15 ||
         (w[ADAMB_H_SCALE] & 0xFF) != adamb_core_fraction((uint8_t)horizon)) {
         return 0;

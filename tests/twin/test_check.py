@@ -63,3 +63,15 @@ def test_what_is_no_block_is_refused() -> None:
     assert check.check(array("H", [0] * 1000)) == _spec.ERR_BLOCK
     assert check.stats(array("H", [0] * 1000)) == {}
     assert core.attach(array("H", [0] * 1000)) == _spec.ERR_BLOCK
+
+
+@pytest.mark.parametrize("d_s", [1, 3])
+def test_a_pending_random_action_of_three_coordinates_is_no_damage(d_s: int) -> None:
+    config = make_config(d_s, 3, 2, {"action": "random"})
+    block = new_block(binding.required_words(config))
+    controller = binding.init(config, block)
+    assert not isinstance(controller, int)
+    action = array("H", [0] * 3)
+    for i in range(40):
+        assert controller.act(i % 2, [1000 * i] * d_s, action) == 0
+        assert controller.check() == check.check(block) == 0
