@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "adamb.h"
+#include "adamb_guard.h"
 #include "adamb_internal.h"
 #include "adamb_snapshot.h"
 #include "sim_flash.h"
@@ -369,6 +370,24 @@ static void snapshot_round(void)
     }
 }
 
+/* A sound block stays one in the eyes of the check in slices, however the slices lie between the calls. */
+static void scrub(uint32_t slices)
+{
+    adamb_place place = {0, 0, 0}; /* a place that makes no sense is one, too */
+    place.h = (uint8_t)take();
+    place.part = (uint8_t)(place.h >> 7);
+    place.path = take4();
+    for (; slices != 0; slices--) {
+        int code = adamb_scrub(words_of(&ours), ours.words, &place);
+        if (code != 0 && code != 1) {
+            fail("the scrub finds damage in a sound block");
+        }
+        if (slices % 8 == 0) {
+            play(words_of(&ours), 1, slices, 1);
+        }
+    }
+}
+
 static void open_flash(void)
 {
     static const uint8_t pages[] = {1, 8, 16, 64};
@@ -441,8 +460,10 @@ static void attack_calls(void)
             play(words_of(&ours), 1 + op % 48, take(), 1);
         } else if (op < 176) {
             any_call(op % 8);
-        } else if (op < 192) {
+        } else if (op < 184) {
             snapshot_round();
+        } else if (op < 192) {
+            scrub(1 + take() % 64);
         } else if (!store_open) {
             open_flash();
         } else if (op < 224) {
@@ -573,6 +594,23 @@ static void expect_refusals(uint16_t *w)
     }
 }
 
+/* Whatever became of the block, the guard's answer to damage is a block that passes the check. */
+static void guard_it(uint32_t slices)
+{
+    adamb_guard guard = {.block = words_of(&ours), .words = ours.words, .config = &config};
+    int code = 0;
+    for (; slices != 0 && code == 0; slices--) {
+        code = adamb_guard_tick(&guard);
+    }
+    if (code == 0 && adamb_check(words_of(&ours), ours.words) != 0) {
+        code = adamb_guard_mind(&guard, ADAMB_BAD_BLOCK);
+    }
+    if (code != 0 && (code != ADAMB_GUARD_ANEW || guard.damages != 1 || guard.anew != 1)) {
+        fail("the guard's answer to damage");
+    }
+    inspect(&ours);
+}
+
 /* Words of a live block change; whatever the calls then answer, they end and stay inside. */
 static void attack_damage(void)
 {
@@ -584,6 +622,7 @@ static void attack_damage(void)
         for (uint32_t n = 1 + take() % 4; n != 0; n--) {
             if (harm(w, used)) {
                 expect_refusals(w);
+                guard_it(1);
                 return;
             }
         }
@@ -605,6 +644,7 @@ static void attack_damage(void)
             break;
         }
     }
+    guard_it(take() % 32);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
