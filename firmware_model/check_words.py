@@ -106,7 +106,7 @@ def header_ok(w):
         return False
     if not (1 <= d_s <= DIM_MAX and 1 <= d_a <= DIM_MAX and 1 <= horizon <= HORIZON_MAX):
         return False
-    if finest * d_s > LEVEL_MAX or finest * d_a > 15 or w[H_SCALE] & 0xFF != fraction_bits(horizon):
+    if finest * d_s > LEVEL_MAX or (finest + 1) * d_a > 16 or w[H_SCALE] & 0xFF != fraction_bits(horizon):
         return False
     steps = H_WORDS + finest + 1
     if not (

@@ -160,7 +160,7 @@ int adamb_check_header(adamb_call *c, const uint16_t *w, uint32_t words)
     uint32_t finest = w[ADAMB_H_SCALE] >> 8, pool = w[ADAMB_H_POOL_AT], fresh = w[ADAMB_H_FRESH], units = w[ADAMB_H_UNITS];
     uint32_t free_n = w[ADAMB_H_FREE_N], peak = w[ADAMB_H_USED_PEAK], share = w[ADAMB_H_SHARE];
     if (!adamb_core_usable(w) || d_s < 1 || d_s > ADAMB_DIM_MAX || d_a < 1 || d_a > ADAMB_DIM_MAX ||
-        horizon > ADAMB_HORIZON_MAX || finest * d_s > ADAMB_LEVEL_MAX || finest * d_a > 15 ||
+        horizon > ADAMB_HORIZON_MAX || finest * d_s > ADAMB_LEVEL_MAX || (finest + 1) * d_a > 16 ||
         (w[ADAMB_H_SCALE] & 0xFF) != adamb_core_fraction((uint8_t)horizon)) {
         return 0;
     }

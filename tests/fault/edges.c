@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "adamb.h"
+#include "adamb_guard.h"
 #include "adamb_internal.h"
 #include "adamb_snapshot.h"
 #include "sim_flash.h"
@@ -195,6 +196,21 @@ static void wrong_headers(void)
     block[ADAMB_H_UNITS] = ADAMB_UNITS_MAX + 1;
     reseal();
     EXPECT(adamb_check(block, LARGE), ADAMB_BAD_BLOCK);
+}
+
+/* A level finer than the codes of three actions have bits for. */
+static void too_fine(void)
+{
+    configure(1, 3, 1, 0, 0);
+    uint32_t words = begin(100), finest = 4, steps = ADAMB_H_WORDS + finest + 1;
+    EXPECT(block[ADAMB_H_SCALE] >> 8, finest);
+    memmove(block + steps + 1, block + steps, 2 * ADAMB_S_WORDS);
+    block[steps] = block[steps - 1];
+    block[ADAMB_H_SCALE] = (uint16_t)(block[ADAMB_H_SCALE] + 0x100);
+    block[ADAMB_H_STEPS_AT] = (uint16_t)(steps + 1);
+    EXPECT(block[ADAMB_H_POOL_AT], (steps + 1 + ADAMB_S_WORDS + 3) >> 2);
+    reseal();
+    EXPECT(adamb_check(block, words), ADAMB_BAD_BLOCK);
 }
 
 /* Three links to units a, b, c with a + c = 2b, all made links to b: number and sum of the units met stay right. Some of
@@ -576,11 +592,87 @@ static void heads(void)
     EXPECT(adamb_snapshot_finish(head, block, words), ADAMB_BAD_BLOCK);
 }
 
+/* --- the guard --- */
+
+static void guards(void)
+{
+    adamb_guard guard;
+    adamb_place place = {0, 0, 0};
+    adamb_store store;
+    uint32_t words, slices = 0;
+    configure(1, 1, 5, 0, 2);
+    words = (uint32_t)adamb_required_words(&config) + 40;
+    EXPECT(adamb_guard_open(0, &config, block, words, 0), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_guard_open(&guard, 0, block, words, 0), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_guard_open(&guard, &config, 0, words, 0), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_guard_open(&guard, &config, block, words - 41, 0), ADAMB_NO_MEMORY);
+    EXPECT(adamb_guard_open(&guard, &config, block, words, 0), ADAMB_GUARD_ANEW);
+    EXPECT(adamb_guard_save(&guard), ADAMB_STORE_EMPTY);
+    EXPECT(adamb_scrub(0, words, &place), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_scrub(block, words, 0), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_scrub(block, ADAMB_H_WORDS - 1, &place), ADAMB_BAD_ARGUMENT);
+    live(100);
+    while (guard.passes == 0) {
+        EXPECT(adamb_guard_tick(&guard), 0);
+        slices++;
+    }
+    EXPECT(slices <= 4u * block[ADAMB_H_UNITS] + 10u, 1);
+    sim_setup(&flash, 64, 1024, 4, 1);
+    memset(flash.data, 0, sizeof flash.data);
+    EXPECT(adamb_store_open(&store, &flash.face, page, words), 0);
+    EXPECT(adamb_guard_open(&guard, &config, block, words, &store), ADAMB_GUARD_ANEW); /* nothing saved yet */
+    live(100);
+    EXPECT(adamb_guard_save(&guard), 0);
+    memcpy(other, block, 2 * words);
+    live(50);
+    EXPECT(adamb_guard_mind(&guard, ADAMB_BAD_ORDER), ADAMB_BAD_ORDER);
+    block[ADAMB_H_UNITS] ^= 64;
+    EXPECT(adamb_guard_mind(&guard, adamb_act(block, 0, state, action)), ADAMB_GUARD_RESTORED);
+    EXPECT(memcmp(other, block, 8u * other[ADAMB_H_FRESH]), 0);
+    EXPECT(guard.damages, 1);
+    EXPECT(guard.restored, 1);
+    guard.damages = 0xFFFF;
+    block[ADAMB_H_SPLITS]++; /* only the full check sees this, hence every save */
+    EXPECT(adamb_guard_save(&guard), ADAMB_GUARD_RESTORED);
+    EXPECT(guard.damages, 0xFFFF);
+    configure(2, 1, 3, 0, 2); /* what is saved is of other dimensions */
+    EXPECT(adamb_guard_open(&guard, &config, block, WORDS, &store), ADAMB_GUARD_ANEW);
+}
+
+/* One wrong word anywhere: a pass of the scrub ends, with or without finding it. */
+static void wrong_words(void)
+{
+    uint32_t found = 0;
+    for (uint32_t round = 0; round < 8; round++) {
+        configure((uint8_t)(1 + round % 3), 1, (uint8_t)(1 + round % 2), round >> 2, (uint8_t)(round >> 1 & 1));
+        uint32_t words = begin(round % 3 * 60);
+        live(900);
+        uint32_t used = 4u * block[ADAMB_H_FRESH];
+        for (uint32_t i = ADAMB_H_FREE_HEAD; i < used; i++) {
+            uint16_t kept = block[i], far = (uint16_t)(block[ADAMB_H_UNITS] - 1), values[] = {0, kept ^ 1, 0xFFFF, far, block[ADAMB_H_POOL_AT], 0x8000};
+            for (uint32_t k = 0; k < sizeof values / sizeof *values; k++) {
+                adamb_place place = {0, 0, 0};
+                int code = 0;
+                block[i] = values[k];
+                for (uint32_t left = 4 * words; left != 0 && code == 0; left--) {
+                    code = adamb_scrub(block, words, &place);
+                }
+                EXPECT(code == 1 || code == ADAMB_BAD_BLOCK, 1);
+                found += code != 1;
+            }
+            block[i] = kept;
+        }
+        EXPECT(adamb_check(block, words), 0);
+    }
+    EXPECT(found > 2000, 1);
+}
+
 int main(void)
 {
     wrong_configurations();
     wrong_calls();
     wrong_headers();
+    too_fine();
     doubled_units();
     endless_list();
     forgotten_root();
@@ -595,6 +687,8 @@ int main(void)
     hurt = 0;
     storages();
     heads();
+    guards();
+    wrong_words();
     printf("%u answers as documented\n", (unsigned)answers);
     return 0;
 }
