@@ -101,6 +101,8 @@ class Machine:
         uc.mem_map(memory.flash_origin, _pages(memory.flash_bytes), 5)
         uc.mem_map(memory.ram_origin, _pages(memory.ram_bytes), 3)
         for segment in self.image.segments:
+            if not segment.data:
+                continue  # variables that start as 0, as all of the RAM does
             end = segment.address + len(segment.data)
             if end > memory.flash_origin + memory.flash_bytes - 2:
                 raise DeviceFault(

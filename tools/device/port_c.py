@@ -80,6 +80,7 @@ def files(job: Job) -> dict[str, bytes]:
         ("Makefile", "Makefile.in"),
         ("adamb_settings.h", "adamb_settings.h.in"),
         ("example_main.c", "example_main.c.in"),
+        ("guarded/guarded_main.c", "guarded_main.c.in"),
         ("README.md", "README_c.md.in"),
     ):
         made[name] = fill(template, values).encode()

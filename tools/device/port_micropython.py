@@ -34,6 +34,24 @@ PINS = {
     "nrf52840": ('"P0_2"', '"P0_13"', "P0.02 is AIN0, P0.13 any output"),
     "samd21": ('"A0"', '"D2"', "A0 is an ADC input, D2 a timer output"),
 }
+#: How the guarded loop gets flash of its own, by family.
+STORAGES = {
+    "rp2": (
+        "    # The end of the flash: make the file system smaller before, by vfs.VfsLfs2.mkfs.\n"
+        "    import rp2\n\n"
+        "    return BlockStorage(rp2.Flash(), -STORAGE_SECTORS)"
+    ),
+    "esp32": (
+        '    # A partition named "adamb" of type data in the partition table of the firmware.\n'
+        "    import esp32\n\n"
+        '    return BlockStorage(esp32.Partition.find(esp32.Partition.TYPE_DATA, label="adamb")[0])'
+    ),
+    "": (
+        "    # A block device of your board: EEPROM or flash with readblocks, writeblocks and ioctl.\n"
+        "    from board_flash import DEVICE\n\n"
+        "    return BlockStorage(DEVICE, -STORAGE_SECTORS)"
+    ),
+}
 DEFAULT_PINS = ("26", "15", "an ADC input and a PWM output")
 
 
@@ -137,6 +155,8 @@ def _values(job: Job, board: Board) -> dict[str, object]:
         "ADC_PIN": adc,
         "PWM_PIN": pwm,
         "PINS": pins,
+        "STORAGE": next(text for family, text in STORAGES.items() if board.name.startswith(family)),
+        "STORAGE_SECTORS": 4 * -(-(job.block_bytes + 32) // 4096),
         "MPY_BYTES": package_bytes("mpy", optional=True),
         "PY_BYTES": package_bytes("py", optional=True),
         "HEAP_BYTES": heap,
@@ -177,7 +197,7 @@ def files(job: Job, board_name: str) -> dict[str, bytes]:
         for place, path in board_files(kind, optional=True).items():
             made[f"{kind}/{place.removeprefix('/lib/')}"] = path.read_bytes()
     made["fast/fast.py"] = fast_path()
-    for name in ("adamb_settings.py", "selftest.py", "main.py"):
+    for name in ("adamb_settings.py", "selftest.py", "main.py", "adamb_storage.py", "main_guarded.py"):
         made[name] = fill(f"{name}.in", values).encode()
     made["README.md"] = fill("README_mpy.md.in", values).encode()
     made["vectors.bin"] = vectors()
