@@ -59,11 +59,8 @@ T_SUM = const(36)
 T_TOTAL = const(37)
 T_TO = const(38)  # fold: the record that takes the counts, and its level
 T_TO_LEVEL = const(39)
-# Reclaiming a V node: what the scan of its first half found.
+# Reclaiming a V node: where it lies.
 T_DEPTH = const(40)
-T_HALF_Q = const(41)
-T_HALF_ACTION = const(42)
-T_HALF_LEVEL = const(43)
 # Reclaiming in a partition: the record at hand had no credit left.
 T_SPENT = const(44)
 # By depth; blocks are numbered from 1.

@@ -6,9 +6,6 @@ from ._scratch import (
     T_BEST_Q,
     T_D_S,
     T_DEPTH,
-    T_HALF_ACTION,
-    T_HALF_LEVEL,
-    T_HALF_Q,
     T_PATH,
     T_STEP,
 )
@@ -37,32 +34,20 @@ def _walk(w, t):
         depth += 1
 
 
-def _scan_halves(w, t, code):
-    """Scan both halves of a node's cell, the second one last; 0 when a ball needs both."""
-    tree_scan(w, t, code)
-    t[T_HALF_LEVEL] = t[T_BEST_LEVEL]
-    t[T_HALF_Q] = t[T_BEST_Q]
-    t[T_HALF_ACTION] = t[T_BEST_ACTION]
-    code |= 1 << (15 - t[T_DEPTH])
-    tree_scan(w, t, code)
-    level = max(t[T_HALF_LEVEL], t[T_BEST_LEVEL])
-    return t[T_D_S] * level <= t[T_DEPTH]
-
-
 def reclaim(w, t):
     """Join the two values of a random node when no ball needs both; returns 1 when a unit came back."""
     if not w[H_POOL_AT] <= w[t[T_STEP] + S_V_SLOT] < w[H_UNITS]:
         number_random(w)
         return 0
     code = _walk(w, t)
-    if not _scan_halves(w, t, code):
+    tree_scan(w, t, code)  # speaks for both halves: down to this depth they share the cell of every level
+    if t[T_D_S] * t[T_BEST_LEVEL] > t[T_DEPTH]:
         return 0
     i = value_slot(t, t[T_DEPTH], code)
-    mean = (t[T_HALF_Q] + t[T_BEST_Q] + 1) >> 1
-    if w[H_FLAGS] & FLAG_PAPER and w[i + 2] < mean:
-        mean = w[i + 2]
+    if w[H_FLAGS] & FLAG_PAPER and w[i + 2] < t[T_BEST_Q]:
+        t[T_BEST_Q] = w[i + 2]
     pool_free(w, w[i])
-    w[i] = TAG | mean
-    w[i + 2] = t[T_HALF_ACTION] if t[T_HALF_Q] >= t[T_BEST_Q] else t[T_BEST_ACTION]
+    w[i] = TAG | t[T_BEST_Q]
+    w[i + 2] = t[T_BEST_ACTION]
     refresh_means(w, t, t[T_DEPTH], code)
     return 1

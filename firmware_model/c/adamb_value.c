@@ -119,22 +119,14 @@ int adamb_value_reclaim(adamb_call *c)
         depth++;
         i = node + side;
     }
-    adamb_tree_scan(c, code);
-    uint16_t q = c->best_q, action = c->best_action;
+    adamb_tree_scan(c, code); /* speaks for both halves: down to this depth they lie in the same cell of every level */
     if (c->d_s * c->best_level > depth) {
-        return 0; /* still needed; the other half need not be looked at */
+        return 0; /* a ball needs both */
     }
-    adamb_tree_scan(c, (uint16_t)(code | (1u << (15 - depth))));
-    if (c->d_s * c->best_level > depth) {
-        return 0;
-    }
-    uint16_t mean = (uint16_t)(((uint32_t)q + c->best_q + 1u) >> 1);
-    if (has_flag(w, ADAMB_FLAG_PAPER)) {
-        mean = min16(mean, w[i + 2]);
-    }
+    uint16_t q = has_flag(w, ADAMB_FLAG_PAPER) ? min16(c->best_q, w[i + 2]) : c->best_q;
     adamb_pool_free(w, w[i]);
-    w[i] = (uint16_t)(ADAMB_TAG | mean);
-    w[i + 2] = q >= c->best_q ? action : c->best_action;
+    w[i] = (uint16_t)(ADAMB_TAG | q);
+    w[i + 2] = c->best_action;
     refresh_means(c, nodes, depth, code);
     return 1;
 }
