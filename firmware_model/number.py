@@ -4,7 +4,7 @@ C divides by shifting and subtracting because a Cortex-M0 has no division; the q
 """
 
 from ._scratch import T_FRACTION, T_HORIZON
-from ._spec import H_RNG, INVERSE_ROOT, RECIPROCAL, VALUE_MAX
+from ._spec import H_RNG, INVERSE_ROOT, RECIPROCAL
 
 
 def random(w):
@@ -60,5 +60,4 @@ def blend(start, end, part, whole):
 
 def initial(t, h):
     """The most that can still be earned from step h on."""
-    value = (t[T_HORIZON] - h) << t[T_FRACTION]
-    return value if value < VALUE_MAX else VALUE_MAX
+    return (t[T_HORIZON] - h) << t[T_FRACTION]

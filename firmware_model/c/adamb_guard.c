@@ -36,7 +36,7 @@ static int scrub_value(const adamb_call *c, uint32_t path)
 static int scrub_record(const adamb_call *c, uint32_t rec, uint32_t level)
 {
     uint16_t unit = c->w[at(rec) + ADAMB_R_COUNTS];
-    int good = in_use(c, rec) && adamb_check_record(c, rec, level);
+    int good = adamb_check_record(c, rec, level);
     for (uint32_t left = c->links; good && unit != 0 && !is_value(unit); left--) {
         good = left != 0 && in_use(c, unit) && adamb_check_counts(c, unit, level);
         unit = good ? c->w[at(unit)] : 0;

@@ -79,6 +79,5 @@ uint32_t adamb_number_blend(uint32_t from, uint32_t to, uint32_t part, uint32_t 
 /* The most that can still be earned from step h on. */
 uint16_t adamb_number_initial(const adamb_call *c, uint8_t h)
 {
-    uint32_t value = (uint32_t)(c->horizon - h) << c->fraction;
-    return value > ADAMB_VALUE_MAX ? ADAMB_VALUE_MAX : (uint16_t)value;
+    return (uint16_t)((c->horizon - h) << c->fraction);
 }
