@@ -588,6 +588,15 @@ static void heads(void)
     EXPECT(block[0], 0);
     begin(40);
     EXPECT(adamb_snapshot_head(block, head) > 0, 1);
+    for (uint32_t field = 0; field < ADAMB_SNAPSHOT_AT_UNITS; field += 2) { /* magic, version, hash */
+        head[field] ^= 1;
+        EXPECT(adamb_snapshot_head_check(head, 16 + 8u * block[ADAMB_H_FRESH]), ADAMB_BAD_BLOCK);
+        head[field] ^= 1;
+    }
+    EXPECT(adamb_snapshot_head_check(head, 16 + 8u * block[ADAMB_H_FRESH]), 0);
+    head[ADAMB_SNAPSHOT_AT_UNITS + 1] |= 0x80; /* more units than a link can tell apart */
+    EXPECT(adamb_snapshot_head_check(head, 16 + 8u * block[ADAMB_H_FRESH]), ADAMB_BAD_BLOCK);
+    EXPECT(adamb_snapshot_head(block, head) > 0, 1);
     head[ADAMB_SNAPSHOT_AT_WORDS] ^= 4;
     EXPECT(adamb_snapshot_finish(head, block, words), ADAMB_BAD_BLOCK);
 }
@@ -639,6 +648,28 @@ static void guards(void)
     EXPECT(adamb_guard_open(&guard, &config, block, WORDS, &store), ADAMB_GUARD_ANEW);
 }
 
+/* A node of values deeper than the finest level, with every mean right. */
+static void deep_value(void)
+{
+    adamb_place place = {0, 0, 0};
+    int code = 0;
+    configure(1, 1, 1, 0, 0);
+    for (int i = 1; i < 15; i++) {
+        config.thresholds[i] = 0xFFFF;
+    }
+    uint32_t words = begin(100);
+    live(60);
+    uint32_t root = block[ADAMB_H_STEPS_AT] + ADAMB_S_V_SLOT, side = at(block[root]);
+    EXPECT(is_value(block[root]), 0);
+    block[side + 2] = block[side] & ADAMB_VALUE_MASK;
+    block[side] = block[root];
+    for (int i = 0; i < 9 && code == 0; i++) {
+        code = adamb_scrub(block, words, &place);
+    }
+    EXPECT(code, ADAMB_BAD_BLOCK);
+    EXPECT(adamb_check(block, words), ADAMB_BAD_BLOCK);
+}
+
 /* One wrong word anywhere: a pass of the scrub ends, with or without finding it. */
 static void wrong_words(void)
 {
@@ -688,6 +719,7 @@ int main(void)
     storages();
     heads();
     guards();
+    deep_value();
     wrong_words();
     printf("%u answers as documented\n", (unsigned)answers);
     return 0;
