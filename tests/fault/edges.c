@@ -597,6 +597,9 @@ static void heads(void)
     head[ADAMB_SNAPSHOT_AT_UNITS + 1] |= 0x80; /* more units than a link can tell apart */
     EXPECT(adamb_snapshot_head_check(head, 16 + 8u * block[ADAMB_H_FRESH]), ADAMB_BAD_BLOCK);
     EXPECT(adamb_snapshot_head(block, head) > 0, 1);
+    adamb_snapshot_set32(head + ADAMB_SNAPSHOT_AT_WORDS, ADAMB_H_WORDS - 1); /* not even a header */
+    EXPECT(adamb_snapshot_head_check(head, 16 + 2 * (ADAMB_H_WORDS - 1)), ADAMB_BAD_BLOCK);
+    EXPECT(adamb_snapshot_head(block, head) > 0, 1);
     head[ADAMB_SNAPSHOT_AT_WORDS] ^= 4;
     EXPECT(adamb_snapshot_finish(head, block, words), ADAMB_BAD_BLOCK);
 }
