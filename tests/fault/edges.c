@@ -299,8 +299,9 @@ static void counters(void)
 /* Values, samples and counts at the ends of their range, as a damaged memory may hold them: calls go on. */
 static void extremes(void)
 {
-    for (uint32_t round = 0; round < 600; round++) {
-        configure((uint8_t)(1 + round % 3), (uint8_t)(1 + round / 3 % 3), (uint8_t)(1 + round % 7), round / 9 & 1, (uint8_t)(round / 18 % 2));
+    for (uint32_t round = 0; round < 1200; round++) {
+        uint8_t horizon = (uint8_t)(round & 1 ? 7 : 1 + round % 6); /* seven steps have the largest values */
+        configure((uint8_t)(1 + round % 3), (uint8_t)(1 + round / 3 % 3), horizon, round / 9 & 1, (uint8_t)(round / 18 % 2));
         begin(round % 5 * 60);
         for (int again = 0; again < 6; again++) {
             live(40);
@@ -673,6 +674,31 @@ static void deep_value(void)
     EXPECT(adamb_check(block, words), ADAMB_BAD_BLOCK);
 }
 
+/* A chain of counts that never ends; each unit of it is sound. */
+static void endless_chain(void)
+{
+    configure(1, 1, 2, 1, 0);
+    uint32_t words = begin(800), tried = 0;
+    live(3000);
+    for (uint32_t rec = block[ADAMB_H_POOL_AT]; rec < block[ADAMB_H_FRESH]; rec++) {
+        uint16_t unit = block[at(rec) + ADAMB_R_COUNTS];
+        if (unit < block[ADAMB_H_POOL_AT] || unit >= block[ADAMB_H_FRESH]) {
+            continue; /* a leaf, or no record */
+        }
+        adamb_place place = {0, 0, 0};
+        uint16_t kept = block[at(unit)];
+        int code = 0;
+        block[at(unit)] = unit;
+        while (code == 0) {
+            code = adamb_scrub(block, words, &place);
+        }
+        tried += code == ADAMB_BAD_BLOCK;
+        block[at(unit)] = kept;
+    }
+    EXPECT(tried > 0, 1);
+    EXPECT(adamb_check(block, words), 0);
+}
+
 /* One wrong word anywhere: a pass of the scrub ends, with or without finding it. */
 static void wrong_words(void)
 {
@@ -723,6 +749,7 @@ int main(void)
     heads();
     guards();
     deep_value();
+    endless_chain();
     wrong_words();
     printf("%u answers as documented\n", (unsigned)answers);
     return 0;
