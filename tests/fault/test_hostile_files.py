@@ -224,6 +224,16 @@ def test_any_dump_snapshot_or_print_is_inspected_or_refused(seed, tmp_path, dump
 
 @SETTINGS
 @given(seed=seeds)
+def test_any_snapshot_is_verified_or_refused_by_the_command(seed, tmp_path, saved, capsys):
+    file = tmp_path / "file"
+    file.write_bytes(changed(saved, seed))
+    code = main(["snapshot", "info", str(file)])
+    error = capsys.readouterr().err
+    assert (code == 0 and error == "") or (code == 2 and error.count("\n") == 1), error
+
+
+@SETTINGS
+@given(seed=seeds)
 def test_any_recording_is_read_or_refused(seed, tmp_path, folder):
     content = (folder / "run" / "recording.npz").read_bytes()
     on_file(Recording.load, tmp_path / "file.npz", changed(content, seed))
