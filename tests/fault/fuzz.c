@@ -213,11 +213,24 @@ static void repair_crc(uint8_t *snapshot, uint32_t length)
     adamb_snapshot_set32(snapshot + ADAMB_SNAPSHOT_AT_CRC, ~crc);
 }
 
+/* The seal of the words that say how large a block is (SPEC.md), made right again in the bytes of a snapshot. */
+static void repair_seal(uint8_t *words)
+{
+    static const uint8_t sealed[] = {ADAMB_H_UNITS, ADAMB_H_DIMS, ADAMB_H_SCALE, ADAMB_H_POOL_AT};
+    uint32_t mix = 0;
+    for (uint32_t i = 0; i < sizeof sealed; i++) {
+        mix = mix * 11u + adamb_snapshot_get16(words + 2 * sealed[i]);
+    }
+    mix *= 11u;
+    adamb_snapshot_set16(words + 2 * ADAMB_H_HASH, ADAMB_SPEC_HASH ^ ((mix ^ mix >> 13) & 0xFFFFu));
+}
+
 /* Bytes change, as the input says; the result is the length, which may change too. */
 static uint32_t patch(uint8_t *data, uint32_t length, uint32_t most)
 {
     for (uint32_t n = take() % 8; n != 0; n--) {
-        uint32_t where = take2() % length, what = take();
+        uint32_t where = take(), what = take();
+        where = (where & 1 ? where >> 1 : where << 4 | what) % length; /* often in the first bytes, where most is decided */
         data[where] = (uint8_t)(what & 1 ? what >> 1 : data[where] ^ 1u << (what >> 1 & 7));
     }
     uint32_t change = take();
@@ -261,6 +274,9 @@ static void attack_restore(void)
         while (left != 0 && length < sizeof bytes) {
             bytes[length++] = (uint8_t)take();
         }
+    }
+    if (mode & 16 && length >= 16 + 2 * ADAMB_H_WORDS) {
+        repair_seal(bytes + 16);
     }
     if (mode & 2 && length >= 16) {
         repair_crc(bytes, length);
