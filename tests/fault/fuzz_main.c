@@ -101,6 +101,13 @@ static void on_signal(int number)
 
 #ifdef FUZZ_WITH_SANITIZERS
 void __sanitizer_set_death_callback(void (*callback)(void));
+const char *__ubsan_default_options(void);
+
+/* With gcc this sanitizer has a runtime of its own, which knows nothing of the callback: it shall raise SIGABRT. */
+const char *__ubsan_default_options(void)
+{
+    return "abort_on_error=1:print_stacktrace=1";
+}
 #endif
 
 static void watch(void)
