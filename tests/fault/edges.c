@@ -575,6 +575,26 @@ static void storages(void)
     EXPECT(adamb_store_save(&store, block), ADAMB_NO_MEMORY);
 }
 
+/* A snapshot whose head and words differ, with a right CRC. */
+static void forged_snapshots(void)
+{
+    configure(1, 1, 5, 0, 2);
+    uint32_t words = begin(40);
+    for (uint32_t forged = 0; forged < 3; forged++) {
+        uint32_t crc = 0xFFFFFFFFu, length = (uint32_t)adamb_snapshot_save(block, bytes, sizeof bytes);
+        if (forged == 1) {
+            bytes[ADAMB_SNAPSHOT_AT_UNITS]--; /* of a smaller block */
+        } else if (forged == 2) {
+            bytes[16 + 2 * ADAMB_H_FRESH]++; /* with one unit more in use */
+        }
+        for (uint32_t i = 0; i < length; i++) {
+            crc = i >= ADAMB_SNAPSHOT_AT_CRC && i < 16 ? crc : adamb_snapshot_crc(crc, bytes[i]);
+        }
+        adamb_snapshot_set32(bytes + ADAMB_SNAPSHOT_AT_CRC, ~crc);
+        EXPECT(adamb_snapshot_restore(bytes, length, other, words), forged == 0 ? 0 : ADAMB_BAD_BLOCK);
+    }
+}
+
 /* The head of a snapshot and the words behind it must speak of the same block. */
 static void heads(void)
 {
@@ -747,6 +767,7 @@ int main(void)
     hurt = 0;
     storages();
     heads();
+    forged_snapshots();
     guards();
     deep_value();
     endless_chain();

@@ -15,7 +15,7 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-# File, text, replacement: a unit beside the block, links beside it, what C leaves undefined, and what only the
+# File, text, replacement: a unit beside the block, links beside it, what C leaves undefined, what only the
 # checks of fuzz.c can see.
 PLANTS = {
     "one unit too many": ("adamb_pool.c", r"unit < w\[ADAMB_H_UNITS\]", "unit <= w[ADAMB_H_UNITS]"),
