@@ -37,5 +37,5 @@ def test_no_slice_exceeds_4000_instructions_and_a_pass_comes_to_an_end(problem: 
         whole = machine.call("adamb_check", words, len(block))
         assert whole.result == 0
         mean = sum(costs) // len(costs)
-        print(f"{problem}: {len(costs)} slices of {mean}, at most {max(costs)}; all at once {whole.instructions}")
+        print(f"{problem}: {len(costs)} slices of {mean} to {max(costs)}; all at once {whole.instructions}")
         assert max(costs) <= SLICE_MAX
