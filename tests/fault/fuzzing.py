@@ -1,6 +1,6 @@
 """Build the fuzzer of the core and run it: `python tests/fault/fuzzing.py --runs 10000000` is `make fuzz`.
 
-A tenth of the executions looks for inputs that reach something new, in a build that counts edges; the rest
+One in thirty executions looks for inputs that reach something new, in a build that counts edges; the rest
 mutates what was found, in a build that is three times as fast. Both are built with the address and the
 undefined-behaviour sanitizer. With `--engine libfuzzer` (clang) or `--engine afl` (AFL++) their search takes
 the place of ours.
@@ -65,7 +65,7 @@ def _own(folder: Path, seed: int, runs: int, seconds: float) -> int:
     grown.mkdir(parents=True)
     print(f"building in {folder}", flush=True)
     edges, fast = build(folder / "edges", edges=True), build(folder / "fast", edges=False)
-    for program, share, corpora in ((edges, 0.1, [CORPUS]), (fast, 0.9, [CORPUS, grown])):
+    for program, share, corpora in ((edges, 1 / 30, [CORPUS]), (fast, 29 / 30, [CORPUS, grown])):
         limits = [str(seed), str(round(runs * share)), str(seconds * share)]
         if subprocess.run([str(program), "run", *limits, str(grown), *map(str, corpora)]).returncode:
             return 1
