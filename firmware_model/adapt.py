@@ -1,8 +1,10 @@
 """What adapts by itself: the exploration bonus, sharing of steps, restart after a change."""
 
-from ._scratch import T_ACTION, T_D_S, T_FRACTION, T_H, T_REWARD, T_STATE
+from ._scratch import T_ACTION, T_D_A, T_D_S, T_FRACTION, T_H, T_REWARD, T_SHARED, T_STATE, T_STEP
 from ._spec import (
+    DETECT_ALARM,
     DETECT_WARMUP,
+    DETECT_WINDOW,
     FLAG_AUTO_BONUS,
     FLAG_DETECT,
     H_BONUS,
@@ -10,7 +12,6 @@ from ._spec import (
     H_EPISODES,
     H_EPISODES_HIGH,
     H_FLAGS,
-    H_MEAN_REWARD,
     H_OTHER_N,
     H_OTHER_TOTAL,
     H_POOL_AT,
@@ -23,6 +24,8 @@ from ._spec import (
     H_SINCE,
     H_TABLE,
     H_UNITS,
+    S_REWARD_MEAN,
+    S_REWARD_TOP,
     SHARE_NEXT_MARGIN,
     SHARE_OFF,
     SHARE_ON,
@@ -34,17 +37,25 @@ from ._spec import (
     VALUE_MAX,
 )
 from .call import restart as call_restart
-from .number import blend as number_blend
+from .call import step as call_step
 from .number import bonus as number_bonus
+from .number import follow as number_follow
 from .pool import count_up
 from .pool import free as pool_free
 
 
+def _rewards(t):
+    """First word of the step whose rewards are followed; steps that share a tree are followed together."""
+    return call_step(t, 0) if t[T_SHARED] else t[T_STEP]
+
+
 def factor(w, t):
-    """c in the value format: as configured, or 0.5 (1 - mean reward)."""
-    if w[H_FLAGS] & FLAG_AUTO_BONUS:
-        return (0x10000 - w[H_MEAN_REWARD]) << t[T_FRACTION] >> 17
-    return w[H_BONUS]
+    """c in the value format: as configured, or half of what the best rewards are above the mean."""
+    if not w[H_FLAGS] & FLAG_AUTO_BONUS:
+        return w[H_BONUS]
+    i = _rewards(t)
+    i = w[i + S_REWARD_TOP] - w[i + S_REWARD_MEAN]
+    return i << t[T_FRACTION] >> 17 if i > 0 else 0
 
 
 def bonus(w, t, weight):
@@ -66,11 +77,12 @@ def _count_pair(w, i, before, outcome):
 
 
 def _compare(w, t, cell, outcome):
-    """Compare the sample with the last one in the same small cell: does the step number matter?
+    """Compare the sample with the last one in the cell of this hash: does the step number matter?
 
-    An entry is {cell and step + 1, reward and next state}.
+    An entry is {rest of the cell's hash and step + 1, reward and next state}.
     """
-    i = (w[H_POOL_AT] << 2) + 2 * ((cell ^ cell >> 5) & 31)
+    i = (w[H_POOL_AT] << 2) + 2 * (cell >> 11)
+    cell &= 0x7FF
     if w[i] and w[i] >> 5 == cell:
         _count_pair(w, H_SAME_N if w[i] & 31 == t[T_H] + 1 else H_OTHER_N, w[i + 1], outcome)
     w[i] = cell << 5 | t[T_H] + 1
@@ -86,18 +98,34 @@ def _coarse_mean(t, state):
     return (state[0] + state[1] + state[2]) // 3 >> 8
 
 
+def _lost_bits(t, dims):
+    """Bits that a code loses in the sharing test: small cells, in which rewards hardly change."""
+    if dims == 1:
+        return 11
+    return 10 if t[T_D_S] + t[T_D_A] == 3 else 8
+
+
+def _follow_rewards(w, t, reward):
+    """The mean of the rewards, and their top: the best one, forgotten slowly. It starts at 1, with hope."""
+    i = _rewards(t)
+    mean = w[i + S_REWARD_MEAN]
+    top = w[i + S_REWARD_TOP]
+    slow = 8 if t[T_SHARED] else 6
+    w[i + S_REWARD_MEAN] = mean + (reward - mean >> slow) if reward > mean else mean - (mean - reward >> slow)
+    if top > mean:
+        top -= top - mean >> 8
+    w[i + S_REWARD_TOP] = max(reward, top)
+
+
 def step(w, t, next_state):
-    """The step's share of what adapts: mean reward, return, and the sharing test while it runs."""
+    """The step's share of what adapts: rewards, return, and the sharing test while it runs."""
     reward = t[T_REWARD]
-    mean = w[H_MEAN_REWARD]
-    if reward > mean:
-        w[H_MEAN_REWARD] = mean + (reward - mean >> 8)
-    else:
-        w[H_MEAN_REWARD] = mean - (mean - reward >> 8)
+    _follow_rewards(w, t, reward)
     w[H_RETURN_SUM] = min(w[H_RETURN_SUM] + (reward >> 16 - t[T_FRACTION]), 0xFFFF)
     if w[H_SHARE] == SHARE_TESTING and w[H_UNITS] - w[H_POOL_AT] >= SHARE_TABLE_UNITS:
         reward = reward & 0xFF00 | _coarse_mean(t, next_state)
-        _compare(w, t, t[T_STATE] >> 11 << 5 | t[T_ACTION] >> 11, reward)
+        cell = t[T_STATE] >> _lost_bits(t, t[T_D_S]) << 8 | t[T_ACTION] >> _lost_bits(t, t[T_D_A])
+        _compare(w, t, cell * 10125 & 0xFFFF, reward)  # odd: every cell has its own hash
 
 
 def _differs(w, word, factor, margin):
@@ -130,7 +158,7 @@ def _judge_drop(w, t, drop):
     drop += w[H_DROP] - (dev >> 1)
     drop = 0 if drop < 0 else min(drop, 0xFFFF)
     w[H_DROP] = drop
-    return w[H_SINCE] > DETECT_WARMUP and drop > 15 * dev + (1 << t[T_FRACTION] >> 1)
+    return w[H_SINCE] > DETECT_WARMUP and drop > DETECT_ALARM * dev + (1 << t[T_FRACTION] >> 1)
 
 
 def _judge_return(w, t):
@@ -138,10 +166,10 @@ def _judge_return(w, t):
     value = w[H_RETURN_SUM]
     mean = w[H_RETURN_MEAN]
     count_up(w, H_SINCE)
-    window = min(w[H_SINCE], 32)
+    window = min(w[H_SINCE], DETECT_WINDOW)
     alarm = _judge_drop(w, t, mean - value)
-    w[H_RETURN_DEV] = number_blend(w[H_RETURN_DEV], abs(value - mean), 1, window)
-    w[H_RETURN_MEAN] = number_blend(mean, value, 1, window)
+    w[H_RETURN_DEV] = number_follow(w[H_RETURN_DEV], abs(value - mean), window, w[H_EPISODES])
+    w[H_RETURN_MEAN] = number_follow(mean, value, window, w[H_EPISODES])
     return alarm
 
 

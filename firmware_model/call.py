@@ -38,6 +38,8 @@ from ._spec import (
     S_ACTION,
     S_JOB_AT,
     S_JOB_CELL,
+    S_REWARD_MEAN,
+    S_REWARD_TOP,
     S_ROOT,
     S_STATE,
     S_V_AUX,
@@ -105,7 +107,8 @@ def _restart_step(w, t, h):
     w[i + S_ROOT] = TAG
     w[i + S_V_SLOT] = TAG | t[T_MOST]
     w[i + S_V_AUX] = code_centre(0, 0, t[T_D_A])
-    w[i + S_STATE] = w[i + S_ACTION] = w[i + S_JOB_CELL] = w[i + S_JOB_AT] = 0
+    w[i + S_STATE] = w[i + S_ACTION] = w[i + S_JOB_CELL] = w[i + S_JOB_AT] = w[i + S_REWARD_MEAN] = 0
+    w[i + S_REWARD_TOP] = 0xFFFF
 
 
 def restart(w, t):

@@ -17,7 +17,6 @@ from ._spec import (
     H_FREE_HEAD,
     H_FREE_N,
     H_FRESH,
-    H_MEAN_REWARD,
     H_NO_ROOM,
     H_POOL_AT,
     H_RECLAIMS,
@@ -33,6 +32,8 @@ from ._spec import (
     H_USED_PEAK,
     H_WORDS,
     R_COUNTS,
+    S_REWARD_MEAN,
+    S_REWARD_TOP,
     S_ROOT,
     S_V_SLOT,
     S_WORDS,
@@ -155,7 +156,10 @@ def stats(w):
     if len(w) < H_WORDS or not usable(w):
         return {}
     fraction = w[H_SCALE] & 0xFF
-    factor = ((65536 - w[H_MEAN_REWARD]) << fraction) >> 17 if w[H_FLAGS] & FLAG_AUTO_BONUS else w[H_BONUS]
+    factor = w[H_BONUS]
+    if w[H_FLAGS] & FLAG_AUTO_BONUS:
+        i = H_WORDS + 1 + (w[H_SCALE] >> 8)
+        factor = max(w[i + S_REWARD_TOP] - w[i + S_REWARD_MEAN], 0) << fraction >> 17
     return {
         "episodes": w[H_EPISODES_HIGH] << 16 | w[H_EPISODES],
         "units": w[H_UNITS],

@@ -11,21 +11,36 @@ end_episode runs without the heap on MicroPython: integers stay within 31 bits, 
 functions only Config() needs more).
 """
 
-from ._scratch import T_ACTION, T_D_A, T_D_S, T_HORIZON, T_NEXT, T_REWARD, T_STATE, T_STEP
+from ._scratch import (
+    T_ACTION,
+    T_CHUNKS,
+    T_D_A,
+    T_D_S,
+    T_H,
+    T_HORIZON,
+    T_NEXT,
+    T_REWARD,
+    T_SHARED,
+    T_STATE,
+    T_STEP,
+)
 from ._spec import (
     ERR_ARGUMENT,
     ERR_BLOCK,
     ERR_MEMORY,
     ERR_ORDER,
     FLAG_FREEZE,
+    FLAG_PAPER,
     FLAG_RANDOM,
     H_DIMS,
     H_FLAGS,
     H_RECLAIMS,
     H_UNITS,
     H_WORDS,
+    NEXT_MASK,
     RECLAIM_MASK,
     S_ACTION,
+    S_JOB_CELL,
     S_STATE,
 )
 from .adapt import episode as adapt_episode
@@ -37,12 +52,15 @@ from .call import step as call_step
 from .code import pack as code_pack
 from .code import unpack as code_unpack
 from .config import Config, required_words, thresholds, usable, write_header
+from .learn import jobs as learn_jobs
 from .learn import sample as learn_sample
 from .number import random as number_random
 from .pool import count_up
 from .pool import room as pool_room
 from .reclaim import tree as reclaim_tree
+from .tree import scan as tree_scan
 from .value import find as value_find
+from .value import set as value_set
 from .value_reclaim import reclaim as value_reclaim
 
 __all__ = ["Config", "Controller", "attach", "init", "required_words", "thresholds"]
@@ -109,11 +127,38 @@ def _reclaim(w, t):
     random = number_random(w)
     if random & RECLAIM_MASK:
         return
-    call_decode(w, t, random * t[T_HORIZON] >> 16)
     if random >> 2 & 3:
+        call_decode(w, t, 0 if t[T_SHARED] else random * t[T_HORIZON] >> 16)
         reclaim_tree(w, t)
-    elif value_reclaim(w, t):
+        return
+    call_decode(w, t, random * t[T_HORIZON] >> 16)
+    if value_reclaim(w, t):
         count_up(w, H_RECLAIMS)
+
+
+def _refresh_next(w, t):
+    """What was learnt at other states and steps is news to the cell that will be played next: refresh it.
+
+    Always, but in problems of 1+1 dimensions, where it matters less, in one observe of eight and in the place
+    of a job: returns 1 then.
+    """
+    h = t[T_H]
+    if h + 1 == t[T_HORIZON] or (t[T_CHUNKS] == 1 and number_random(w) & NEXT_MASK):
+        return 0
+    call_decode(w, t, h + 1)
+    tree_scan(w, t, t[T_NEXT])
+    value_set(w, t, t[T_NEXT])
+    call_decode(w, t, h)
+    return t[T_CHUNKS] == 1
+
+
+def _learn(w, t):
+    """Refresh what comes next, learn from the sample in `t`, do one job."""
+    busy = not w[H_FLAGS] & FLAG_PAPER and _refresh_next(w, t)
+    learn_sample(w, t)
+    if not busy and w[t[T_STEP] + S_JOB_CELL]:
+        learn_jobs(w, t)
+    _reclaim(w, t)
 
 
 class Controller:
@@ -153,8 +198,7 @@ class Controller:
         t[T_REWARD] = reward
         t[T_NEXT] = code_pack(next_state, t[T_D_S])
         adapt_step(w, t, next_state)
-        learn_sample(w, t)
-        _reclaim(w, t)
+        _learn(w, t)
         return 0
 
     def end_episode(self):

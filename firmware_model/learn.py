@@ -8,7 +8,6 @@ from ._scratch import (
     T_D_S,
     T_EXPECTED,
     T_FINEST,
-    T_H,
     T_HORIZON,
     T_INHERITED_N,
     T_LEVEL,
@@ -35,18 +34,16 @@ from ._spec import (
     H_UNITS,
     H_WORDS,
     N_MAX,
-    OTHER_MASK,
     R_N,
     S_JOB_AT,
     S_JOB_CELL,
     SPLIT_ROOM,
+    SURPLUS_ZERO,
     VALUE_MAX,
 )
 from .adapt import bonus as adapt_bonus
-from .call import decode as call_decode
 from .call import step as call_step
 from .learn_model import add_sample, gather_all, gather_near
-from .number import random as number_random
 from .pool import alloc as pool_alloc
 from .pool import count_up
 from .pool import room as pool_room
@@ -152,11 +149,9 @@ def _split(w, t):
 
 
 def jobs(w, t):
-    """Refresh the next cell of the pending request of this step, if there is one."""
+    """Refresh the next cell of the pending request of this step."""
     i = t[T_STEP]
     cell = w[i + S_JOB_CELL]
-    if cell == 0:
-        return
     code = w[i + S_JOB_AT]
     tree_scan(w, t, code)
     code |= 0xFFFF >> value_set(w, t, code)
@@ -164,19 +159,6 @@ def jobs(w, t):
         w[i + S_JOB_CELL] = w[i + S_JOB_AT] = 0
     else:
         w[i + S_JOB_AT] = code + 1
-
-
-def _refresh_other(w, t):
-    """What a shared tree learnt at one step is news to the others: now and then refresh the cell of one."""
-    h = number_random(w)
-    if h & OTHER_MASK:
-        return
-    h = t[T_H] + 1 + (h * (t[T_HORIZON] - 1) >> 16)
-    if h >= t[T_HORIZON]:
-        h -= t[T_HORIZON]
-    call_decode(w, t, h)
-    tree_scan(w, t, t[T_STATE])
-    value_set(w, t, t[T_STATE])
 
 
 def _update(w, t):
@@ -200,7 +182,7 @@ def _update(w, t):
     level = tree_clip(t, t[T_VALUE] + level)
     if level < old:
         old = level
-    w[word] = tree_surplus(old, t[T_EXPECTED])
+    w[word] = tree_surplus(old - t[T_EXPECTED] + SURPLUS_ZERO)
     return old
 
 
@@ -230,9 +212,9 @@ def _learn(w, t):
 def sample(w, t):
     """Learn from the state, action, reward and next state in `t`."""
     q = _learn(w, t)
-    i = t[T_STEP] + S_JOB_CELL
     if w[H_FLAGS] & FLAG_PAPER:
         # The paper refreshes every state cell under the ball; so do we, at once.
+        i = t[T_STEP] + S_JOB_CELL
         _request(w, t, t[T_STEP])
         cells = w[H_UNITS] - w[H_POOL_AT]
         while cells and w[i]:
@@ -242,7 +224,3 @@ def sample(w, t):
     if q < 0 or not value_holds(w, t, t[T_STATE], q):
         tree_scan(w, t, t[T_STATE])
         value_set(w, t, t[T_STATE])
-    if w[i]:
-        jobs(w, t)
-    elif t[T_SHARED] and t[T_HORIZON] > 1:
-        _refresh_other(w, t)

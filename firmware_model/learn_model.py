@@ -17,6 +17,7 @@ from ._spec import H_EPISODES, N_MAX, R_N, R_REWARD, VALUE_MAX
 from .counts import add as counts_add
 from .counts import expect as counts_expect
 from .number import blend as number_blend
+from .number import follow as number_follow
 from .number import mean as number_mean
 from .number import shift as number_shift
 from .number import shifted
@@ -81,21 +82,12 @@ def gather_near(w, t):
 
 
 def _add_reward(w, t, i):
-    """Mean reward and count after one more sample, for the record at word i.
-
-    The mean is dithered so that it never freezes: the cut part of the step averages out over successive
-    samples and episodes.
-    """
+    """Mean reward and count after one more sample, for the record at word i."""
     n = w[i + R_N] & N_MAX
     if n < N_MAX:
         n += 1
         w[i + R_N] += 1
-    dither = ((n + w[H_EPISODES] & 0x3FFF) * 40503 & 0xFFFF) * n >> 16
-    gap = t[T_REWARD] - w[i + R_REWARD]
-    if gap >= 0:
-        w[i + R_REWARD] += (gap + dither) // n
-    else:
-        w[i + R_REWARD] -= (dither - gap) // n
+    w[i + R_REWARD] = number_follow(w[i + R_REWARD], t[T_REWARD], n, w[H_EPISODES])
 
 
 def add_sample(w, t, rec, level):

@@ -58,6 +58,18 @@ def blend(start, end, part, whole):
     return start - (start - end) * part // whole
 
 
+def follow(mean, value, n, salt):
+    """A mean of n values after one more.
+
+    The step is dithered so that the mean never freezes: what is cut averages out over successive values and
+    salts.
+    """
+    salt = ((n + salt & 0x3FFF) * 40503 & 0xFFFF) * n >> 16
+    if value >= mean:
+        return mean + (value - mean + salt) // n
+    return mean - (mean - value + salt) // n
+
+
 def initial(t, h):
     """The most that can still be earned from step h on."""
     return (t[T_HORIZON] - h) << t[T_FRACTION]

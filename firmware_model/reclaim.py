@@ -38,6 +38,7 @@ from ._spec import (
     R_N,
     R_REWARD,
     S_WORDS,
+    VALUE_MASK,
 )
 from .call import step as call_step
 from .counts import expect as counts_expect
@@ -47,7 +48,6 @@ from .number import random as number_random
 from .pool import count_up
 from .pool import free as pool_free
 from .tree import free as tree_free
-from .tree import q as tree_q
 from .tree import root as tree_root
 from .tree import slots as tree_slots
 from .tree import surplus as tree_surplus
@@ -66,16 +66,22 @@ def _join(w, rec, parent):
 
 
 def _fold(w, t):
-    """Fold the leaf in the slot into its parent; the slot keeps its Q."""
+    """Fold the leaf in the slot into its parent.
+
+    The slot keeps its Q at this step; steps that share it must not hope for more than the leaf did where its
+    next states are the worse ones, so there the larger difference counts for all.
+    """
     rec = w[t[T_SLOT]]
     level = t[T_LEVEL]
     t[T_TO] = t[T_PARENT]
     t[T_TO_LEVEL] = level - 1
     _join(w, rec << 2, t[T_TO] << 2)
-    q = tree_q(w, t, w[rec << 2], rec, level)
+    level = counts_expect(w, t, rec, level)
     counts_fold(w, t, rec)
-    level = counts_expect(w, t, t[T_TO], t[T_TO_LEVEL])
-    w[t[T_SLOT]] = tree_surplus(q, level)
+    level -= counts_expect(w, t, t[T_TO], t[T_TO_LEVEL])
+    if level > 0 and t[T_SHARED]:
+        level = 0
+    w[t[T_SLOT]] = tree_surplus((w[rec << 2] & VALUE_MASK) + level)
     tree_free(w, rec)
 
 

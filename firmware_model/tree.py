@@ -70,9 +70,8 @@ def q(w, t, word, rec, level):
     return clip(t, (word & VALUE_MASK) - SURPLUS_ZERO + level)
 
 
-def surplus(value, expected):
-    """The surplus word that gives this Q."""
-    value += SURPLUS_ZERO - expected
+def surplus(value):
+    """A surplus as it is stored."""
     if value < 0:
         return TAG
     return TAG | (value if value < VALUE_MAX else VALUE_MAX)

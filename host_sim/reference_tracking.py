@@ -14,8 +14,11 @@ What tracking does differently from the paper:
 * A ball distinguishes at most four next-state cells; a fifth counts for the nearest.
 * Q and V are free to rise. V of the visited cell is refreshed where the Q of its best action has moved by a
   64th or more; after a split the cells under the ball follow, one per sample.
-* `share=on`: one partition serves all steps, each with its own V. One sample in eight also refreshes the
-  visited cell of another step.
+* V of the cell that will be played next is refreshed before learning; with one dimension of state and one of
+  action only at one sample in eight, and then in the place of a cell under a split ball.
+* `share=on`: one partition serves all steps, each with its own V.
+* `bonus=auto`: half of what the best rewards of the step (of all steps that share) are above their mean. The
+  best reward starts at 1 and is forgotten slowly.
 """
 
 from __future__ import annotations
@@ -37,7 +40,9 @@ from adamb.host_sim.reference_tree import (
 )
 
 AUTO_FACTOR = 0.5
-AUTO_WINDOW = 256
+AUTO_WINDOW = 64  # samples of a step that its mean reward looks back
+AUTO_WINDOW_SHARED = 256
+TOP_WINDOW = 256
 MOST_CELLS = 4
 
 Action = tuple[float, ...]
@@ -184,7 +189,9 @@ class TrackingLearner:
         self.leaves = len(trees)
         self.depth = [0] * settings.horizon
         self.refused_splits = 0
-        self.mean_reward = 0.0
+        followed = 1 if self.shared else settings.horizon
+        self.mean_reward = [0.0] * followed
+        self.top_reward = [1.0] * followed
         self._random = seed & 0xFFFF or 0x5EED
 
     # --- acting -------------------------------------------------------------------------------------------
@@ -215,7 +222,8 @@ class TrackingLearner:
         assert played is not None, "observe follows act"
         self.played[h] = None
         point, action = played
-        self.mean_reward += (reward - self.mean_reward) / AUTO_WINDOW
+        self._follow_reward(h, reward)
+        busy = self._look_ahead(h, self.point(next_state))
         ball = self.ball_at(h, point, action)
         self._add_sample(ball, reward, next_state)
         q = self._update_surplus(h, ball)
@@ -224,10 +232,22 @@ class TrackingLearner:
             self._refresh(h, point)
         elif not self._holds(h, point, action, ball, q):
             self._refresh(h, point)
-        if self.jobs[h] is not None:
+        if self.jobs[h] is not None and not busy:
             self._continue_job(h)
-        elif self.shared and self.settings.horizon > 1:
-            self._refresh_other(h, point)
+
+    def _follow_reward(self, h: int, reward: float) -> None:
+        i, window = (0, AUTO_WINDOW_SHARED) if self.shared else (h, AUTO_WINDOW)
+        mean, top = self.mean_reward[i], self.top_reward[i]
+        self.mean_reward[i] = mean + (reward - mean) / window
+        self.top_reward[i] = max(reward, top - max(top - mean, 0.0) / TOP_WINDOW)
+
+    def _look_ahead(self, h: int, point: int) -> bool:
+        """Refresh the cell that will be played next; whether that takes the turn of a job."""
+        seldom = self.settings.d_s + self.settings.d_a == 2
+        if h + 1 == self.settings.horizon or (seldom and self._draw() & _spec.NEXT_MASK):
+            return False
+        self._refresh(h + 1, point)
+        return seldom
 
     def end_episode(self) -> None:
         """Nothing waits for the end of an episode here."""
@@ -255,14 +275,14 @@ class TrackingLearner:
             assert ball.parent is not None
             above = ball.parent.reward + self.expected(h, ball.parent)
             value = (ball.n * value + inherited * above) / (ball.n + inherited)
-        q = self.clip(h, value + self.bonus(ball.n + inherited))
+        q = self.clip(h, value + self.bonus(h, ball.n + inherited))
         ball.surplus = q - expected
         return q
 
-    def bonus(self, n: float) -> float:
-        c = self.settings.bonus
-        factor = AUTO_FACTOR * (1 - self.mean_reward) if c == "auto" else float(c)
-        return factor / math.sqrt(n)
+    def bonus(self, h: int, n: float) -> float:
+        c, i = self.settings.bonus, 0 if self.shared else h
+        spread = max(self.top_reward[i] - self.mean_reward[i], 0.0)
+        return (AUTO_FACTOR * spread if c == "auto" else float(c)) / math.sqrt(n)
 
     def expected(self, h: int, ball: TrackedBall) -> float:
         """Expected value of the next state under the ball's own counts; nothing follows the last step."""
@@ -343,12 +363,6 @@ class TrackingLearner:
         assert job is not None
         if not job.advance(self._refresh(h, job.point)):
             self.jobs[h] = None
-
-    def _refresh_other(self, h: int, point: int) -> None:
-        draw = self._draw()
-        if draw & _spec.OTHER_MASK == 0:
-            horizon = self.settings.horizon
-            self._refresh((h + 1 + (draw * (horizon - 1) >> 16)) % horizon, point)
 
     def _draw(self) -> int:
         """The core's own random numbers, so that both refresh the same cells."""

@@ -1,11 +1,21 @@
 /* What adapts by itself: the exploration bonus, sharing of steps, restart after a change. */
 #include "adamb_internal.h"
 
-/* c in the value format: as configured, or 0.5 (1 - mean reward). */
+/* Where the rewards of this step are followed; steps that share a tree are followed together. */
+static uint16_t *rewards(const adamb_call *c)
+{
+    return c->w + (c->shared ? adamb_core_step(c->w, 0) : c->step);
+}
+
+/* c in the value format: as configured, or half of what the best rewards are above the mean. */
 uint32_t adamb_adapt_factor(const adamb_call *c)
 {
-    const uint16_t *w = c->w;
-    return has_flag(w, ADAMB_FLAG_AUTO_BONUS) ? ((0x10000u - w[ADAMB_H_MEAN_REWARD]) << c->fraction) >> 17 : w[ADAMB_H_BONUS];
+    const uint16_t *s = rewards(c);
+    uint32_t mean = s[ADAMB_S_REWARD_MEAN], top = s[ADAMB_S_REWARD_TOP];
+    if (!has_flag(c->w, ADAMB_FLAG_AUTO_BONUS)) {
+        return c->w[ADAMB_H_BONUS];
+    }
+    return top > mean ? (top - mean) << c->fraction >> 17 : 0;
 }
 
 /* c/sqrt(N) for N in quarter samples. */
@@ -20,11 +30,12 @@ static uint16_t distance(uint16_t a, uint16_t b)
 }
 
 /* Compare the sample with the last one in the same small cell: does the step number matter?
- * An entry is {cell and step + 1, reward and next state}. */
-static void compare(adamb_call *c, uint16_t cell, uint16_t outcome)
+ * An entry is {rest of the cell's hash and step + 1, reward and next state}. */
+static void compare(adamb_call *c, uint32_t hash, uint16_t outcome)
 {
     uint16_t *w = c->w;
-    uint16_t *entry = w + at(c->first) + 2u * ((cell ^ cell >> 5) & 31u);
+    uint16_t *entry = w + at(c->first) + 2u * (hash >> 11);
+    uint32_t cell = hash & 0x7FFu;
     uint16_t last = entry[0], before = entry[1];
     entry[0] = (uint16_t)(cell << 5 | (c->h + 1));
     entry[1] = outcome;
@@ -45,12 +56,27 @@ static void compare(adamb_call *c, uint16_t cell, uint16_t outcome)
     }
 }
 
-/* The step's share of what adapts: mean reward, return, and the sharing test while it runs. */
+/* Bits that a code loses in the sharing test: cells must be so small that rewards hardly change within one. */
+static uint32_t lost_bits(const adamb_call *c, uint32_t dims)
+{
+    return dims == 1 ? 11 : c->d_s + c->d_a == 3 ? 10 : 8;
+}
+
+/* The mean of the rewards, and their top: the best one, forgotten slowly. It starts at 1, so that hope comes first. */
+static void follow_rewards(const adamb_call *c, uint16_t reward)
+{
+    uint16_t *s = rewards(c);
+    uint32_t mean = s[ADAMB_S_REWARD_MEAN], top = s[ADAMB_S_REWARD_TOP], slow = c->shared ? 8 : 6;
+    s[ADAMB_S_REWARD_MEAN] = (uint16_t)(reward > mean ? mean + ((reward - mean) >> slow) : mean - ((mean - reward) >> slow));
+    top -= top > mean ? (top - mean) >> 8 : 0;
+    s[ADAMB_S_REWARD_TOP] = (uint16_t)(reward > top ? reward : top);
+}
+
+/* The step's share of what adapts: rewards, return, and the sharing test while it runs. */
 void adamb_adapt_step(adamb_call *c, uint16_t state_code, uint16_t action_code, uint16_t reward, const uint16_t *next)
 {
     uint16_t *w = c->w;
-    uint16_t mean = w[ADAMB_H_MEAN_REWARD];
-    w[ADAMB_H_MEAN_REWARD] = (uint16_t)(reward > mean ? mean + ((reward - mean) >> 8) : mean - ((mean - reward) >> 8));
+    follow_rewards(c, reward);
     uint32_t sum = (uint32_t)w[ADAMB_H_RETURN_SUM] + (reward >> (16 - c->fraction));
     w[ADAMB_H_RETURN_SUM] = (uint16_t)(sum > 0xFFFFu ? 0xFFFFu : sum); /* more steps than the horizon must not wrap */
     if (w[ADAMB_H_SHARE] == ADAMB_SHARE_TESTING && c->links >= ADAMB_SHARE_TABLE_UNITS) {
@@ -59,7 +85,8 @@ void adamb_adapt_step(adamb_call *c, uint16_t state_code, uint16_t action_code, 
             sum += next[i];
         }
         sum = c->d_s == 1 ? sum >> 8 : c->d_s == 2 ? sum >> 9 : adamb_number_divide(sum, 3) >> 8;
-        compare(c, (uint16_t)(state_code >> 11 << 5 | action_code >> 11), (uint16_t)((reward & 0xFF00u) | sum));
+        uint32_t cell = (uint32_t)state_code >> lost_bits(c, c->d_s) << 8 | action_code >> lost_bits(c, c->d_a);
+        compare(c, cell * 10125u & 0xFFFFu, (uint16_t)((reward & 0xFF00u) | sum)); /* odd: every cell has its own hash */
     }
 }
 
@@ -94,13 +121,13 @@ static int judge_return(uint16_t *w, uint8_t fraction)
 {
     uint16_t value = w[ADAMB_H_RETURN_SUM], mean = w[ADAMB_H_RETURN_MEAN], dev = w[ADAMB_H_RETURN_DEV];
     count_up(w, ADAMB_H_SINCE);
-    uint32_t window = w[ADAMB_H_SINCE] < 32 ? w[ADAMB_H_SINCE] : 32;
+    uint32_t window = w[ADAMB_H_SINCE] < ADAMB_DETECT_WINDOW ? w[ADAMB_H_SINCE] : ADAMB_DETECT_WINDOW;
     int32_t drop = w[ADAMB_H_DROP] + mean - value - (dev >> 1);
     drop = drop < 0 ? 0 : drop > 0xFFFF ? 0xFFFF : drop;
-    int alarm = w[ADAMB_H_SINCE] > ADAMB_DETECT_WARMUP && drop > 15 * dev + (1 << fraction >> 1);
+    int alarm = w[ADAMB_H_SINCE] > ADAMB_DETECT_WARMUP && drop > ADAMB_DETECT_ALARM * dev + (1 << fraction >> 1);
     w[ADAMB_H_DROP] = (uint16_t)drop;
-    w[ADAMB_H_RETURN_DEV] = (uint16_t)adamb_number_blend(dev, distance(value, mean), 1, window);
-    w[ADAMB_H_RETURN_MEAN] = (uint16_t)adamb_number_blend(mean, value, 1, window);
+    w[ADAMB_H_RETURN_DEV] = adamb_number_follow(dev, distance(value, mean), window, w[ADAMB_H_EPISODES]);
+    w[ADAMB_H_RETURN_MEAN] = adamb_number_follow(mean, value, window, w[ADAMB_H_EPISODES]);
     return alarm;
 }
 

@@ -162,7 +162,8 @@ void adamb_core_restart(uint16_t *w)
         s[ADAMB_S_ROOT] = ADAMB_TAG;
         s[ADAMB_S_V_SLOT] = value;
         s[ADAMB_S_V_AUX] = adamb_code_centre(0, 0, c.d_a);
-        s[ADAMB_S_STATE] = s[ADAMB_S_ACTION] = s[ADAMB_S_JOB_CELL] = s[ADAMB_S_JOB_AT] = 0;
+        s[ADAMB_S_STATE] = s[ADAMB_S_ACTION] = s[ADAMB_S_JOB_CELL] = s[ADAMB_S_JOB_AT] = s[ADAMB_S_REWARD_MEAN] = 0;
+        s[ADAMB_S_REWARD_TOP] = 0xFFFF;
     }
 }
 
@@ -224,12 +225,28 @@ static void reclaim(adamb_call *c)
     if ((random & ADAMB_RECLAIM_MASK) != 0) {
         return;
     }
-    adamb_core_decode(c, w, (uint8_t)((uint32_t)random * c->horizon >> 16));
-    if ((random >> 2 & 3u) != 0) {
+    int value = (random >> 2 & 3u) == 0;
+    adamb_core_decode(c, w, (uint8_t)(c->shared && !value ? 0 : (uint32_t)random * c->horizon >> 16));
+    if (!value) {
         adamb_reclaim_tree(c);
     } else if (adamb_value_reclaim(c)) {
         count_up(w, ADAMB_H_RECLAIMS);
     }
+}
+
+/* What was learnt at other states and steps is news to the cell that will be played next: refresh it. Always, but in
+ * problems of 1+1 dimensions, where it matters less, in one observe of eight and in the place of a job: returns 1 then. */
+static int refresh_next(adamb_call *c, uint16_t code)
+{
+    uint8_t h = c->h;
+    if (h + 1 == c->horizon || (c->chunks == 1 && (adamb_number_random(c->w) & ADAMB_NEXT_MASK) != 0)) {
+        return 0;
+    }
+    adamb_core_decode(c, c->w, (uint8_t)(h + 1));
+    adamb_tree_scan(c, code);
+    adamb_value_set(c, code);
+    adamb_core_decode(c, c->w, h);
+    return c->chunks == 1;
 }
 
 int adamb_observe(uint16_t *block, int h, uint16_t reward, const uint16_t *next_state)
@@ -246,7 +263,12 @@ int adamb_observe(uint16_t *block, int h, uint16_t reward, const uint16_t *next_
     }
     block[c.step + ADAMB_S_ACTION] = 0;
     adamb_adapt_step(&c, state, action, reward, next_state);
-    adamb_learn_sample(&c, state, action, reward, adamb_code_pack(next_state, c.d_s));
+    uint16_t next = adamb_code_pack(next_state, c.d_s);
+    int busy = !has_flag(block, ADAMB_FLAG_PAPER) && refresh_next(&c, next);
+    adamb_learn_sample(&c, state, action, reward, next);
+    if (!busy && block[c.step + ADAMB_S_JOB_CELL] != 0) {
+        adamb_learn_jobs(&c);
+    }
     reclaim(&c);
     return 0;
 }

@@ -106,6 +106,7 @@ int adamb_number_shift(uint32_t total);
 uint32_t adamb_number_mean(uint32_t sum, uint32_t total);
 uint32_t adamb_number_bonus(uint32_t factor, uint32_t weight);
 uint32_t adamb_number_divide(uint32_t number, uint32_t by);
+uint16_t adamb_number_follow(uint32_t mean, uint32_t value, uint32_t n, uint32_t salt);
 uint32_t adamb_number_blend(uint32_t from, uint32_t to, uint32_t part, uint32_t whole);
 uint16_t adamb_number_initial(const adamb_call *c, uint8_t h);
 
@@ -131,7 +132,7 @@ int adamb_value_reclaim(adamb_call *c);
 uint32_t adamb_tree_root(const adamb_call *c);
 uint16_t adamb_tree_clip(const adamb_call *c, int32_t q);
 uint16_t adamb_tree_q(const adamb_call *c, uint16_t surplus, uint16_t rec, uint8_t level);
-uint16_t adamb_tree_surplus(const adamb_call *c, uint16_t q, uint16_t rec, uint8_t level);
+uint16_t adamb_tree_surplus(int32_t surplus);
 uint16_t adamb_tree_create(const adamb_call *c, uint32_t slot);
 void adamb_tree_free(const adamb_call *c, uint16_t rec);
 int adamb_tree_split(const adamb_call *c, uint16_t rec);

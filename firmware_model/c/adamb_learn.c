@@ -33,9 +33,6 @@ static void gather_near(adamb_call *c)
         parent = 1u << (2 * c->level);
     }
     c->weight = own + parent;
-    if (c->weight == 0) {
-        return;
-    }
     if (parent == 0) {
         c->value = own_value(c, c->rec, c->level);
         return;
@@ -110,8 +107,7 @@ static void descend(adamb_call *c, uint32_t state, uint32_t action)
     }
 }
 
-/* Mean reward and count of a record after one more sample. The mean is dithered so that it never freezes: the
- * cut part of the step averages out over successive samples and episodes. */
+/* Count, mean reward and next states of a record after one more sample. */
 static void add_sample(adamb_call *c, uint16_t rec, uint8_t level, uint16_t reward, uint16_t next_code)
 {
     uint16_t *p = c->w + at(rec);
@@ -120,14 +116,7 @@ static void add_sample(adamb_call *c, uint16_t rec, uint8_t level, uint16_t rewa
         n++;
         p[ADAMB_R_N]++;
     }
-    uint32_t dither = ((((n + c->w[ADAMB_H_EPISODES]) & 0x3FFFu) * 40503u) & 0xFFFFu) * n >> 16;
-    uint32_t mean = p[ADAMB_R_REWARD];
-    if (reward >= mean) {
-        mean += adamb_number_divide(reward - mean + dither, n);
-    } else {
-        mean -= adamb_number_divide(mean - reward + dither, n);
-    }
-    p[ADAMB_R_REWARD] = (uint16_t)mean;
+    p[ADAMB_R_REWARD] = adamb_number_follow(p[ADAMB_R_REWARD], reward, n, c->w[ADAMB_H_EPISODES]);
     if (level != 0) {
         adamb_counts_add(c, rec, level, (uint16_t)(next_code >> (16 - c->d_s * level)), 1);
     }
@@ -183,15 +172,12 @@ static void split(adamb_call *c, uint16_t state_code)
     }
 }
 
-/* Refresh the next cell of the pending request of this step, if there is one. */
+/* Refresh the next cell of the pending request of this step. */
 void adamb_learn_jobs(adamb_call *c)
 {
     uint16_t *w = c->w;
     uint32_t cell = w[c->step + ADAMB_S_JOB_CELL];
     uint32_t code = w[c->step + ADAMB_S_JOB_AT];
-    if (cell == 0) {
-        return;
-    }
     uint32_t one = cell & (~cell + 1);
     adamb_tree_scan(c, (uint16_t)code);
     uint8_t depth = adamb_value_set(c, (uint16_t)code);
@@ -201,19 +187,6 @@ void adamb_learn_jobs(adamb_call *c)
         code = 0;
     }
     w[c->step + ADAMB_S_JOB_AT] = (uint16_t)code;
-}
-
-/* What a shared tree has learnt at one step is news to the others: now and then refresh the cell of one. */
-static void refresh_other(adamb_call *c, uint16_t state_code)
-{
-    uint16_t random = adamb_number_random(c->w);
-    if ((random & ADAMB_OTHER_MASK) != 0) {
-        return;
-    }
-    uint32_t h = c->h + 1u + ((uint32_t)random * (c->horizon - 1u) >> 16);
-    adamb_core_decode(c, c->w, (uint8_t)(h < c->horizon ? h : h - c->horizon));
-    adamb_tree_scan(c, state_code);
-    adamb_value_set(c, state_code);
 }
 
 /* Update the model of the ball with one sample and its Q; returns the Q. */
@@ -236,8 +209,7 @@ static uint16_t update(adamb_call *c, uint16_t reward, uint16_t next_code)
         gather_near(c);
     }
     uint16_t q = min16(old, adamb_tree_clip(c, (int32_t)(c->value + adamb_adapt_bonus(c, c->weight))));
-    int32_t surplus = q - (int32_t)c->expected + ADAMB_SURPLUS_ZERO;
-    w[word] = (uint16_t)(ADAMB_TAG | (surplus < 0 ? 0 : surplus > ADAMB_VALUE_MAX ? ADAMB_VALUE_MAX : surplus));
+    w[word] = adamb_tree_surplus(q - (int32_t)c->expected + ADAMB_SURPLUS_ZERO);
     return q;
 }
 
@@ -269,10 +241,5 @@ void adamb_learn_sample(adamb_call *c, uint16_t state_code, uint16_t action_code
     if (!settled || !adamb_value_holds(c, state_code, action_code, q)) {
         adamb_tree_scan(c, state_code);
         adamb_value_set(c, state_code);
-    }
-    if (w[c->step + ADAMB_S_JOB_CELL] != 0) {
-        adamb_learn_jobs(c);
-    } else if (c->shared && c->horizon > 1) {
-        refresh_other(c, state_code);
     }
 }

@@ -76,6 +76,17 @@ uint32_t adamb_number_blend(uint32_t from, uint32_t to, uint32_t part, uint32_t 
     return from - adamb_number_divide((from - to) * part, whole);
 }
 
+/* A mean of n values after one more. The step is dithered so that the mean never freezes: what is cut averages out
+ * over successive values and over `salt`. */
+uint16_t adamb_number_follow(uint32_t mean, uint32_t value, uint32_t n, uint32_t salt)
+{
+    uint32_t dither = ((((n + salt) & 0x3FFFu) * 40503u) & 0xFFFFu) * n >> 16;
+    if (value >= mean) {
+        return (uint16_t)(mean + adamb_number_divide(value - mean + dither, n));
+    }
+    return (uint16_t)(mean - adamb_number_divide(mean - value + dither, n));
+}
+
 /* The most that can still be earned from step h on. */
 uint16_t adamb_number_initial(const adamb_call *c, uint8_t h)
 {

@@ -1,11 +1,12 @@
 /* Getting units back when the pool runs low: one bounded walk a step, clock-style.
  *
  * Every record on the path of a sample gets full credit; every walk takes one credit from the records it passes.
- * A leaf without credit is folded into its parent and leaves its Q behind in its slot, more readily when no state
+ * A leaf without credit is folded into its parent and leaves its surplus behind in its slot, more readily when no state
  * plays it; a block whose balls are all unvisited is removed. What was not used for long goes, in pieces of bounded size. */
 #include "adamb_internal.h"
 
-/* Fold a leaf (at level+1) into its parent; the slot keeps its Q. */
+/* Fold a leaf (at level+1) into its parent. The slot keeps its Q at this step; steps that share it must not hope for
+ * more than the leaf did where its next states are the worse ones, so there the larger difference counts for all. */
 static void fold(const adamb_call *c, uint32_t slot, uint16_t parent, uint8_t level)
 {
     uint16_t *w = c->w;
@@ -17,9 +18,10 @@ static void fold(const adamb_call *c, uint32_t slot, uint16_t parent, uint8_t le
     }
     n = n + parent_n > ADAMB_N_MAX ? ADAMB_N_MAX : n + parent_n;
     w[at(parent) + ADAMB_R_N] = (uint16_t)((w[at(parent) + ADAMB_R_N] & ~(uint32_t)ADAMB_N_MAX) | n);
-    uint16_t q = adamb_tree_q(c, w[at(rec)], rec, (uint8_t)(level + 1));
+    int32_t surplus = w[at(rec)] & ADAMB_VALUE_MASK, before = (int32_t)adamb_counts_expect(c, rec, level + 1u);
     adamb_counts_fold(c, rec, parent, level);
-    w[slot] = adamb_tree_surplus(c, q, parent, level);
+    int32_t after = (int32_t)adamb_counts_expect(c, parent, level);
+    w[slot] = adamb_tree_surplus(c->shared && before > after ? surplus : surplus + before - after);
     adamb_tree_free(c, rec);
 }
 

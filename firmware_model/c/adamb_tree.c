@@ -24,10 +24,9 @@ uint16_t adamb_tree_q(const adamb_call *c, uint16_t surplus, uint16_t rec, uint8
     return adamb_tree_clip(c, rec == 0 ? ADAMB_VALUE_MAX : q + (int32_t)adamb_counts_expect(c, rec, level));
 }
 
-/* The surplus word that gives this Q. */
-uint16_t adamb_tree_surplus(const adamb_call *c, uint16_t q, uint16_t rec, uint8_t level)
+/* A surplus as it is stored. */
+uint16_t adamb_tree_surplus(int32_t surplus)
 {
-    int32_t surplus = q - (int32_t)adamb_counts_expect(c, rec, level) + ADAMB_SURPLUS_ZERO;
     return (uint16_t)(ADAMB_TAG | (surplus < 0 ? 0 : surplus > ADAMB_VALUE_MAX ? ADAMB_VALUE_MAX : surplus));
 }
 
@@ -106,15 +105,14 @@ void adamb_tree_scan(adamb_call *c, uint16_t state_code)
 {
     const uint16_t *w = c->w;
     adamb_path p;
-    uint32_t slot = adamb_tree_root(c), action = 0, depth = 0, known = 0, chunk = 0, level = 0;
+    uint32_t slot = adamb_tree_root(c), action = 0, depth = 0, known = 0, chunk = 0, level = 0, finest = 0, entry = 0;
     int32_t best = -1, inherited = 2 * ADAMB_VALUE_MAX; /* above the root there is only hope */
     uint32_t rec = 0, inherited_of = 0; /* nearest record above, and the one whose expectation is at hand */
     uint32_t units = w[ADAMB_H_UNITS];  /* values are above all links */
-    c->best_level = 0;
-    c->best_action = 0xE000; /* an action like any other, should damage end the scan before the first ball */
+    c->best_action = ADAMB_TAG;
     for (;;) {
         uint32_t word = w[slot], block = word;
-        int32_t q = -1;
+        int32_t q;
         ADAMB_WORK();
         if (word >= units) {
             if (rec != inherited_of) {
@@ -122,62 +120,60 @@ void adamb_tree_scan(adamb_call *c, uint16_t state_code)
                 inherited = (int32_t)adamb_counts_expect(c, rec, level - (chunk == 0));
             }
             q = (int32_t)(word & ADAMB_VALUE_MASK) + inherited;
-        } else if (chunk == 0) {
-            block = w[at(word)];
-            if (block >= units) {
-                q = (int32_t)(block & ADAMB_VALUE_MASK) + (int32_t)adamb_counts_expect(c, word, level);
-            } else {
-                rec = word;
+        } else {
+            if (chunk == 0) {
+                block = w[at(word)];
             }
-        }
-        if (q >= 0) {
-            uint32_t ball = level + (chunk != 0);
-            if (q > best) {
-                best = q;
-                c->best_action = adamb_code_centre(action, ball * c->d_a, c->d_a);
-            }
-            if (ball > c->best_level) {
-                c->best_level = (uint8_t)ball;
-            }
-            for (;; depth--) { /* back to the nearest block with an action branch left */
-                if (depth == 0) {
-                    c->best_q = adamb_tree_clip(c, best - ADAMB_SURPLUS_ZERO);
-                    return;
+            if (block < units) { /* further down */
+                depth++;
+                if (depth > known) {
+                    if (depth > (uint32_t)c->finest * c->chunks) { /* only damage leads there, perhaps in a circle */
+                        break;
+                    }
+                    p.entry[depth] = path_entry(c, level, chunk, state_code);
+                    known = depth;
                 }
                 if (chunk == 0) {
-                    chunk = c->chunks;
-                    level--;
+                    rec = word;
                 }
-                chunk--;
-                uint32_t shift = p.entry[depth] >> 4;
-                uint32_t mask = ((uint32_t)p.entry[depth] >> 2 & 3u) << shift;
-                if ((action & mask) != mask) {
-                    action += (uint32_t)1 << shift;
-                    break;
+                p.block[depth] = (uint16_t)block;
+                p.rec[depth] = (uint16_t)rec;
+                entry = p.entry[depth];
+                slot = at(block) + (entry & 3u);
+                chunk++;
+                if (chunk == c->chunks) {
+                    chunk = 0;
+                    level++;
                 }
-                action &= ~mask;
+                continue;
             }
-            block = p.block[depth];
-            rec = p.rec[depth];
-        } else {
-            depth++;
-            if (depth > known) {
-                if (depth > (uint32_t)c->finest * c->chunks) { /* only damage leads there, perhaps in a circle */
-                    c->best_q = adamb_tree_clip(c, best - ADAMB_SURPLUS_ZERO);
-                    return;
-                }
-                p.entry[depth] = path_entry(c, level, chunk, state_code);
-                known = depth;
-            }
-            p.block[depth] = (uint16_t)block;
-            p.rec[depth] = (uint16_t)rec;
+            q = (int32_t)(block & ADAMB_VALUE_MASK) + (int32_t)adamb_counts_expect(c, word, level);
         }
-        uint32_t entry = p.entry[depth];
-        slot = at(block) + (entry & 3u) + (action >> (entry >> 4) & (entry >> 2 & 3u));
-        chunk++;
-        if (chunk == c->chunks) {
-            chunk = 0;
-            level++;
+        uint32_t ball = level + (chunk != 0);
+        if (q > best) {
+            best = q;
+            c->best_action = adamb_code_centre(action, ball * c->d_a, c->d_a);
+        }
+        if (ball > finest) {
+            finest = ball;
+        }
+        action += (uint32_t)1 << (entry >> 4); /* the carry counts on in the blocks above */
+        slot++;
+        while (depth != 0 && (action >> (entry >> 4) & (entry >> 2 & 3u)) == 0) { /* all of this block is done */
+            depth--;
+            entry = p.entry[depth];
+            rec = p.rec[depth];
+            slot = at(p.block[depth]) + (entry & 3u) + (action >> (entry >> 4) & (entry >> 2 & 3u));
+            if (chunk == 0) {
+                chunk = c->chunks;
+                level--;
+            }
+            chunk--;
+        }
+        if (depth == 0) {
+            break;
         }
     }
+    c->best_level = (uint8_t)finest;
+    c->best_q = adamb_tree_clip(c, best - ADAMB_SURPLUS_ZERO);
 }

@@ -140,7 +140,7 @@ def test_a_snapshot_opens_as_the_block_it_was(capsys, folder, words, tmp_path):
 
 def test_a_snapshot_with_a_wrong_bit_is_damaged(capsys, words, tmp_path):
     content, path = bytearray(saved(words)), tmp_path / "controller.snapshot"
-    content[16 + 2 * int(_spec.H_MEAN_REWARD)] ^= 4
+    content[16 + 2 * int(_spec.H_RETURN_MEAN)] ^= 4
     path.write_bytes(content)
     code, found, _ = inspected(capsys, path)
     assert code == 1 and found["problems"] == ["the snapshot's checksum does not match its words"]

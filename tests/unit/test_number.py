@@ -93,8 +93,6 @@ def test_initial_value_is_a_reward_of_one_for_every_step_left() -> None:
         for h in range(horizon):
             exact = (horizon - h) << fraction
             assert number.initial(t, h) == exact
-    t[T_HORIZON], t[T_FRACTION] = 8, 12
-    assert number.initial(t, 0) == _spec.VALUE_MAX
 
 
 def test_tables_hold_what_their_names_say() -> None:

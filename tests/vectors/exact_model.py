@@ -24,7 +24,6 @@ LEARNED = (
     "other_reward",
     "other_next",
     "other_total",
-    "mean_reward",
     "return_sum",
     "return_mean",
     "return_dev",
@@ -97,6 +96,8 @@ class Step:
     action: int = 0
     job: tuple[int, int] | None = None
     job_at: int = 0
+    reward_mean: int = 0
+    reward_top: int = 65535
 
     def words(self) -> list[int]:
         cell = 0
@@ -112,6 +113,8 @@ class Step:
             "action": self.action,
             "job_cell": cell,
             "job_at": self.job_at,
+            "reward_mean": self.reward_mean,
+            "reward_top": self.reward_top,
         }
         return [named[name] for name in STEP_WORDS]
 
@@ -157,7 +160,12 @@ class Model:
                 self.pool.take(unit)
         whole = num.centre(0, 0, self.d_a)
         self.steps = [
-            Step(v=VCell(self.most(h), self.number(whole)), tree=Tree([self.number(-spec.SURPLUS_ZERO)]))
+            Step(
+                v=VCell(self.most(h), self.number(whole)),
+                tree=Tree([self.number(-spec.SURPLUS_ZERO)]),
+                reward_mean=self.number(0),
+                reward_top=self.number(65535),
+            )
             for h in range(self.horizon)
         ]
 
@@ -168,7 +176,11 @@ class Model:
         return self.share != spec.SHARE_OFF
 
     def tree(self, h: int) -> Tree:
-        return self.steps[0 if self.shares() else h].tree
+        return self.home(h).tree
+
+    def home(self, h: int) -> Step:
+        """The step that holds the partition of step h and follows its rewards."""
+        return self.steps[0 if self.shares() else h]
 
     def random(self) -> int:
         self.rng = num.xorshift(self.rng)

@@ -71,6 +71,12 @@ def blend(start: int, to: int, part: int, whole: int) -> int:
     return toward(start, to, (abs(to - start) * part) // whole)
 
 
+def follow(mean: int, value: int, n: int, salt: int) -> int:
+    """A mean of n values after one more; dithered, so that it never freezes."""
+    dither = ((((n + salt) & 16383) * 40503) & 65535) * n >> 16
+    return toward(mean, value, (abs(value - mean) + dither) // n)
+
+
 def shift(total: int) -> int:
     """The left shift (negative: right) that brings a positive weight into 128 … 255."""
     s = 0

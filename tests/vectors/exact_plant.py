@@ -41,11 +41,14 @@ def _plant_header(m: Model, one_of: Callable[[Sequence[int]], int], below: Calla
     for name in COUNTERS:
         m.counters[name] = one_of((m.counters[name], 65534, 65535))
     learned = m.learned
-    learned["mean_reward"] = one_of((0, 65535, below(65536)))
-    learned["since"] = one_of((0, 30, 31, 62, 63, 64, 65534, 65535))
+    for step in m.steps:
+        step.reward_mean = one_of((0, 65535, below(65536)))
+        step.reward_top = one_of((0, 65535, step.reward_mean, below(65536)))
+    learned["since"] = one_of((0, 62, 63, 64, 254, 255, 65534, 65535))
     learned["return_mean"] = below(spec.VALUE_MAX)
     learned["return_dev"] = one_of((0, 1, below(spec.VALUE_MAX)))
-    learned["drop"] = one_of((0, 65535, below(65536), 15 * learned["return_dev"] + (1 << m.f) // 2 & 0xFFFF))
+    limit = spec.DETECT_ALARM * learned["return_dev"] + (1 << m.f) // 2
+    learned["drop"] = one_of((0, 65535, below(65536), limit & 0xFFFF))
     if m.share != spec.SHARE_TESTING:
         return
     learned["other_total"] = one_of((0, spec.SHARE_PAIRS_MAX - 2, spec.SHARE_PAIRS_MAX - 1))

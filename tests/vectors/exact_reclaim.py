@@ -26,7 +26,7 @@ def reclaim(m: Model) -> None:
     if (r >> 2) & 3 == 0:
         _reclaim_v(m, h)
     else:
-        _reclaim_partition(m, h)
+        _reclaim_partition(m, 0 if m.shares() else h)
 
 
 def _reclaim_partition(m: Model, h: int) -> None:
@@ -107,14 +107,15 @@ def _fold(m: Model, h: int, parent: Record, level: int, leaf: Record) -> int:
     if leaf.n > 0:
         parent.reward = num.blend(parent.reward, leaf.reward, leaf.n, both)
     parent.n = min(both, spec.N_MAX)
-    q = num.clamp(leaf.surplus + expect(m, h, leaf, level + 1), 0, m.most(h))
+    surplus, change = leaf.surplus, expect(m, h, leaf, level + 1)
     if level > 0:
         for entry in leaf.entries():
             counts.add(m, parent, entry.cell >> m.d_s, m.d_s * level, entry.count)
     for unit in leaf.units:
         m.pool.give_back(unit)
     m.pool.give_back(leaf)
-    return as_surplus(q - expect(m, h, parent, level))
+    change -= expect(m, h, parent, level)
+    return as_surplus(surplus + (min(change, 0) if m.shares() else change))
 
 
 def _reclaim_v(m: Model, h: int) -> None:

@@ -93,8 +93,10 @@ class Exact:
             return spec.ERR_ORDER
         state, action, step.action = step.state, step.action, 0
         adapt(m, h, state, action, reward, next_state)
+        next_code = num.encode(next_state)
+        busy = not m.paper and refresh_next(m, h, next_code)
         visit = descend(m, h, state, action)
-        q = update(m, h, visit, reward, num.encode(next_state))
+        q = update(m, h, visit, reward, next_code)
         due = split(m, h, visit, state)
         if m.paper:
             request_ball(m, h, visit, state)
@@ -102,6 +104,8 @@ class Exact:
                 run_job(m, h)
         else:
             refresh(m, h, visit, state, action, q, due)
+            if step.job and not busy:
+                run_job(m, h)
         reclaim(m)
         return 0
 
@@ -118,16 +122,20 @@ class Exact:
 
 
 def adapt(m: Model, h: int, state: int, action: int, reward: int, next_state: Sequence[int]) -> None:
-    """Mean reward, return and sharing test: section 8, each observe."""
+    """Rewards, return and sharing test: section 8, each observe."""
     learned = m.learned
-    mean = learned["mean_reward"]
-    learned["mean_reward"] = num.toward(mean, reward, abs(reward - mean) >> 8)
+    home = m.home(h)
+    mean, top = home.reward_mean, home.reward_top
+    home.reward_mean = num.toward(mean, reward, abs(reward - mean) >> (8 if m.shares() else 6))
+    home.reward_top = max(reward, top - (max(top - mean, 0) >> 8))
     learned["return_sum"] = min(learned["return_sum"] + (reward >> (16 - m.f)), 65535)
     if m.share != spec.SHARE_TESTING:
         return
-    cell = (state >> 11) << 5 | action >> 11
+    lost = {2: 11, 3: 10}.get(m.d_s + m.d_a, 8)
+    kept_state = state >> (11 if m.d_s == 1 else lost)
+    hashed = ((kept_state << 8 | action >> (11 if m.d_a == 1 else lost)) * 10125) & 0xFFFF
+    at, cell = hashed >> 11, hashed & 0x7FF
     outcome = reward & 0xFF00 | (sum(next_state) // m.d_s) >> 8
-    at = (cell ^ cell >> 5) & 31
     pairs = m.table[at // 2].pairs
     key, old = pairs[at % 2]
     pairs[at % 2] = (cell << 5 | h + 1, outcome)
@@ -214,7 +222,7 @@ def update(m: Model, h: int, at: Visit, reward: int, next_code: int) -> int:
     else:
         weigh(m, h, at)
         expected = expect(m, h, updated, updated_level)
-    q = num.clamp(at.value + num.bonus(bonus_factor(m), at.weight, m.inverse_root), 0, m.most(h))
+    q = num.clamp(at.value + num.bonus(bonus_factor(m, h), at.weight, m.inverse_root), 0, m.most(h))
     if m.paper:
         q = min(q, before)
     surplus = as_surplus(q - expected)
@@ -239,9 +247,7 @@ def q_before(m: Model, h: int, at: Visit) -> int:
 
 def count_sample(m: Model, record: Record, reward: int) -> None:
     record.n = min(record.n + 1, spec.N_MAX)
-    dither = ((((record.n + m.episodes) & 16383) * 40503) & 65535) * record.n >> 16
-    distance = (abs(reward - record.reward) + dither) // record.n
-    record.reward = num.toward(record.reward, reward, distance)
+    record.reward = num.follow(record.reward, reward, record.n, m.episodes)
 
 
 def weigh(m: Model, h: int, at: Visit) -> None:
@@ -268,9 +274,10 @@ def weigh(m: Model, h: int, at: Visit) -> None:
     at.value = num.mean(b * values[1] + a * values[0], a + b, m.reciprocal)
 
 
-def bonus_factor(m: Model) -> int:
+def bonus_factor(m: Model, h: int) -> int:
+    home = m.home(h)
     if m.config.auto_bonus:
-        return ((65536 - m.learned["mean_reward"]) << m.f) >> 17
+        return (max(home.reward_top - home.reward_mean, 0) << m.f) >> 17
     return m.bonus
 
 
@@ -302,31 +309,34 @@ def request_ball(m: Model, h: int, at: Visit, state: int) -> None:
 
 
 def refresh(m: Model, h: int, at: Visit, state: int, action: int, q: int, due: bool) -> None:
-    """V of the visited cell unless it holds, one pending cell, and now and then that of another step."""
+    """V of the visited cell unless it holds."""
     path = v_path(m, h, state)
     cell, depth = path[-1], len(path) - 1
     holds = cell.action == action and depth >= m.d_s * at.level and abs(q - cell.value) < spec.SCAN_TOLERANCE
     if at.record is None or due or not holds:
         set_v(m, h, state)
-    if m.steps[h].job:
-        run_job(m, h)
-    elif m.shares() and m.horizon > 1:
-        r = m.random()
-        if r & spec.OTHER_MASK == 0:
-            set_v(m, (h + 1 + (r * (m.horizon - 1) >> 16)) % m.horizon, state)
+
+
+def refresh_next(m: Model, h: int, state: int) -> bool:
+    """V of the cell that will be played next; whether that took the turn of a job."""
+    seldom = len(m.chunks) == 1
+    if h + 1 == m.horizon or (seldom and m.random() & spec.NEXT_MASK):
+        return False
+    set_v(m, h + 1, state)
+    return seldom
 
 
 def close_return(m: Model) -> bool:
     """The change detector's step at the end of an episode; whether it raises an alarm."""
     learned = m.learned
     learned["since"] = since = min(learned["since"] + 1, 65535)
-    window = min(since, 32)
+    window = min(since, spec.DETECT_WINDOW)
     total, mean, dev = learned["return_sum"], learned["return_mean"], learned["return_dev"]
     learned["drop"] = drop = num.clamp(learned["drop"] + mean - total - dev // 2, 0, 65535)
-    learned["return_dev"] = num.blend(dev, abs(total - mean), 1, window)
-    learned["return_mean"] = num.blend(mean, total, 1, window)
+    learned["return_dev"] = num.follow(dev, abs(total - mean), window, m.episodes)
+    learned["return_mean"] = num.follow(mean, total, window, m.episodes)
     learned["return_sum"] = m.number(0)
-    return since > spec.DETECT_WARMUP and drop > 15 * dev + (1 << m.f) // 2
+    return since > spec.DETECT_WARMUP and drop > spec.DETECT_ALARM * dev + (1 << m.f) // 2
 
 
 def judge_sharing(m: Model) -> bool:

@@ -28,7 +28,7 @@ def both(core: str, config: Config, spare: int) -> tuple[Exact, Any]:
 def test_an_alarm_needs_a_drop_above_the_limit_not_at_it(core: str, beyond: int) -> None:
     mine, theirs = both(core, Config(detect=1), 0)
     dev, fall = 100, 2000
-    limit = 15 * dev + (1 << mine.m.f) // 2
+    limit = spec.DETECT_ALARM * dev + (1 << mine.m.f) // 2
     mine.m.learned |= {
         "since": spec.DETECT_WARMUP,
         "return_mean": fall,

@@ -123,7 +123,7 @@ class Damaged:
 
 
 @pytest.mark.parametrize(
-    ("word", "field"), [(spec.H_RNG, "header.rng"), (spec.H_MEAN_REWARD, "header.mean_reward")]
+    ("word", "field"), [(spec.H_RNG, "header.rng"), (spec.H_RETURN_SUM, "header.return_sum")]
 )
 def test_a_difference_names_file_line_word_and_command(
     monkeypatch: pytest.MonkeyPatch, word: int, field: str
