@@ -115,7 +115,9 @@ def _on_average(
         return Verdict(target, statement, against, "", UNMEASURED)
     mean = average(gains)
     missing = len(cells) - len(gains)
+    most = np.mean([1 / each.rival.share.value - 1 for each in cells if each.rival.share is not None])
     figures = f"{percent(mean)} % over {len(gains)} cells" + (f", {missing} do not fit" if missing else "")
+    figures += f"; V* itself would gain {100 * most:+.1f} %"
     verdict = decide(not missing and mean.low >= least, mean.high >= least, mean.value >= least)
     return Verdict(target, statement, against, figures, verdict)
 

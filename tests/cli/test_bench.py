@@ -276,7 +276,8 @@ def test_the_untuned_bonus_is_held_against_the_tuned_one(reward, answer):
 def test_drift_cells_are_averaged(reward, answer):
     ours = outcome("dram-lite-jump", UNTUNED, KIB, reward)
     rival = outcome("dram-lite-jump", "adaql", KIB, 3.0, noise=1)
-    assert verdict(league(ours, rival), "1c", "all").verdict == answer
+    found = verdict(league(ours, rival), "1c", "all")
+    assert found.verdict == answer and "over 1 cells; V* itself would gain +33." in found.figures
 
 
 @pytest.mark.parametrize(("back_at", "answer", "waited"), [(24, "holds", 250), (35, "does not hold", 800)])
