@@ -116,7 +116,7 @@ def test_no_act_with_two_states_and_two_actions_exceeds_300_instructions() -> No
 
 
 def test_a_two_dimensional_run_reaches_the_deepest_value_cells() -> None:
-    settings, agent = watch("oil-2d", steps=100_000, keep=200, instances=10, budget_bytes=8192)
+    settings, agent = watch("oil-2d", steps=200_000, keep=200, instances=4, budget_bytes=16384)
     assert (settings.d_s, settings.d_a) == (2, 2)
     blocks = [*agent.sample.blocks, *agent.heaviest.blocks, *agent.blocks]
     found = max(value_depth(block, h) for block in blocks for h in range(settings.horizon))
