@@ -82,7 +82,7 @@ void adamb_tree_unsplit(const adamb_call *c, uint16_t rec, uint8_t level, uint16
     w[ADAMB_H_SPLITS]--;
 }
 
-/* How the blocks along one state's paths are entered, by depth; index 0 is the root and unused. */
+/* How the blocks along one state's paths are entered, by depth; index 0 is the root, all 0. */
 typedef struct {
     uint16_t block[ADAMB_PATH_MAX];
     uint16_t rec[ADAMB_PATH_MAX];   /* the record a block belongs to */
@@ -110,6 +110,7 @@ void adamb_tree_scan(adamb_call *c, uint16_t state_code)
     uint32_t rec = 0, inherited_of = 0; /* nearest record above, and the one whose expectation is at hand */
     uint32_t units = w[ADAMB_H_UNITS];  /* values are above all links */
     c->best_action = ADAMB_TAG;
+    p.entry[0] = p.block[0] = p.rec[0] = 0; /* looked at when the walk is back at the root */
     for (;;) {
         uint32_t word = w[slot], block = word;
         int32_t q;
