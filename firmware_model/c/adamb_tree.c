@@ -109,7 +109,7 @@ void adamb_tree_scan(adamb_call *c, uint16_t state_code)
     int32_t best = -1, inherited = 2 * ADAMB_VALUE_MAX; /* above the root there is only hope */
     uint32_t rec = 0, inherited_of = 0; /* nearest record above, and the one whose expectation is at hand */
     uint32_t units = w[ADAMB_H_UNITS];  /* values are above all links */
-    c->best_action = ADAMB_TAG;
+    c->best_action = 0xE000; /* an action like any other, should damage end the scan before the first ball */
     p.entry[0] = p.block[0] = p.rec[0] = 0; /* looked at when the walk is back at the root */
     for (;;) {
         uint32_t word = w[slot], block = word;
