@@ -161,7 +161,7 @@ def _begin(t, code):
     t[T_BEST] = -1
     t[T_INHERITED] = 2 * VALUE_MAX  # above the root there is only hope
     t[T_ABOVE] = t[T_INHERITED_OF] = t[T_BEST_LEVEL] = 0
-    t[T_BEST_ACTION] = TAG  # should damage end the scan before the first ball
+    t[T_BEST_ACTION] = 0xE000  # should damage end the scan before the first ball
 
 
 def scan(w, t, slot):

@@ -178,6 +178,23 @@ def twin_campaign(name: str, count: int, calls: int, seed: int) -> None:
 
 
 @cases
+def test_a_partition_that_leads_in_a_circle_is_answered_alike(name):
+    """A scan then meets no ball at all before it is too deep."""
+    rng = random.Random(name)
+    block = lived(name, rng)
+    root = 4 * block[block[_spec.H_STEPS_AT] + _spec.S_ROOT]
+    pair = Pair(name, block)
+    for words in pair.blocks:
+        below = 4 * words[root]
+        for slot in range(below, below + 4):
+            words[slot] = root // 4
+    assert pair.verdicts()[0] == _spec.ERR_BLOCK
+    signal.alarm(60)
+    pair.live(rng, 60)
+    signal.alarm(0)
+
+
+@cases
 def test_both_twins_answer_damage_alike(name):
     twin_campaign(name, 30, 40, seed=1)
 
