@@ -61,6 +61,9 @@ T_TO = const(38)  # fold: the record that takes the counts, and its level
 T_TO_LEVEL = const(39)
 # Reclaiming a V node: where it lies.
 T_DEPTH = const(40)
+# Chains of counts: units that may still follow.
+T_LEFT = const(41)
+T_FOLD_LEFT = const(42)
 # Reclaiming in a partition: the record at hand had no credit left.
 T_SPENT = const(44)
 # By depth; blocks are numbered from 1.

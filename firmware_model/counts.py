@@ -12,8 +12,10 @@ from ._scratch import (
     T_CELL,
     T_D_S,
     T_EMPTY,
+    T_FOLD_LEFT,
     T_H,
     T_HORIZON,
+    T_LEFT,
     T_NEAR,
     T_NEAREST,
     T_STEP,
@@ -42,52 +44,46 @@ from .pool import free as pool_free
 from .value import at as value_at
 
 
-def _is_link(w, word):
-    return w[H_POOL_AT] <= word < w[H_UNITS]
+def _begin(w, t, unit):
+    """The unit, if the word is a link, else 0. No chain has more units than there are; damage makes rings."""
+    t[T_LEFT] = w[H_UNITS] - w[H_POOL_AT]
+    return unit if w[H_POOL_AT] <= unit < w[H_UNITS] else 0
 
 
-def _longest(w):
-    """No chain has more units than there are; a damaged one may lead in a circle."""
-    return w[H_UNITS] - w[H_POOL_AT]
-
-
-def _halve_unit(w, i, low):
-    while True:
-        if w[i] & TAG:
-            half = (w[i] & low) >> 1
-            w[i] = w[i] & ~low | half if half else 0
-        i += 1
-        if i & 3 == 0:
-            return
+def _next(w, t, unit):
+    """The unit after this one in a chain; in a unit of four entries the first word is an entry."""
+    t[T_LEFT] -= 1
+    unit = w[unit << 2]
+    return unit if t[T_LEFT] and w[H_POOL_AT] <= unit < w[H_UNITS] else 0
 
 
 def _halve(w, t, rec):
     """Halve every entry of the record (an entry that reaches zero is dropped)."""
     low = (1 << t[T_BITS]) - 1
-    rec = (rec << 2) + R_COUNTS
+    i = (rec << 2) + R_COUNTS
     count_up(w, H_SATURATIONS)
-    if not _is_link(w, w[rec]):
-        w[rec] = w[rec] & ~low | (w[rec] & low) >> 1
-        return
-    rec = w[rec]
-    left = _longest(w)
-    while left and _is_link(w, rec):
-        _halve_unit(w, rec << 2, low)
-        rec = w[rec << 2]
-        left -= 1
+    rec = _begin(w, t, w[i])
+    if rec == 0:
+        w[i] = w[i] & ~low | (w[i] & low) >> 1
+    while rec:
+        for i in range(rec << 2, (rec << 2) + 4):
+            if w[i] & TAG:
+                half = (w[i] & low) >> 1
+                w[i] = w[i] & ~low | half if half else 0
+        rec = _next(w, t, rec)
 
 
 def _place(w, t, head):
     """Word index for a cell without entry: a free word, else one in a new unit, else that of the nearest."""
     if t[T_EMPTY]:
         return t[T_EMPTY]
-    if _is_link(w, w[head]) and not w[H_FLAGS] & FLAG_PAPER:
+    if _begin(w, t, w[head]) and not w[H_FLAGS] & FLAG_PAPER:
         return t[T_NEAR]
     unit = pool_alloc(w)
     if unit == 0:
         return t[T_NEAR]
     i = unit << 2
-    if _is_link(w, w[head]):
+    if _begin(w, t, w[head]):
         w[i] = w[head]
     else:
         w[i + 1] = w[head]
@@ -128,14 +124,12 @@ def _find(w, t, rec):
     t[T_EMPTY] = 0
     t[T_NEAR] = head
     t[T_NEAREST] = 0xFFFF
-    rec = w[head]
-    left = _longest(w)
-    while left and _is_link(w, rec):
+    rec = _begin(w, t, w[head])
+    while rec:
         i = _search(w, t, rec)
         if i:
             return i
-        rec = w[rec << 2]
-        left -= 1
+        rec = _next(w, t, rec)
     i = _place(w, t, head)
     if w[i] == 0:
         w[i] = entry
@@ -164,26 +158,20 @@ def _fold_entry(w, t, entry):
     add(w, t, t[T_TO], t[T_TO_LEVEL], entry)
 
 
-def _fold_unit(w, t, i):
-    while True:
-        if w[i] & TAG:
-            _fold_entry(w, t, w[i])
-        i += 1
-        if i & 3 == 0:
-            return
-
-
 def fold(w, t, rec):
     """Add the counts of a record to one a level above, each in the cell that contains it."""
     rec = w[(rec << 2) + R_COUNTS]
     if rec & TAG:
         _fold_entry(w, t, rec)
         return
-    left = _longest(w)
-    while left and _is_link(w, rec):
-        _fold_unit(w, t, rec << 2)
-        rec = w[rec << 2]
-        left -= 1
+    rec = _begin(w, t, rec)
+    while rec:
+        t[T_FOLD_LEFT] = t[T_LEFT]
+        for i in range(rec << 2, (rec << 2) + 4):
+            if w[i] & TAG:
+                _fold_entry(w, t, w[i])
+        t[T_LEFT] = t[T_FOLD_LEFT]  # adding walks a chain of its own
+        rec = _next(w, t, rec)
 
 
 def _entry_value(w, t, entry):
@@ -197,23 +185,19 @@ def _add_term(w, t, entry, n):
     t[T_SUM] += n
 
 
-def _add_unit(w, t, i):
-    low = (1 << t[T_BITS]) - 1
-    while True:
-        if w[i] & TAG and t[T_TOTAL] <= VALUE_MAX:  # as it always is, unless there is damage
-            _add_term(w, t, w[i], w[i] & low)
-        i += 1
-        if i & 3 == 0:
-            return
-
-
 def _expect_chain(w, t, unit):
     """Mean over a chain of any length."""
-    left = _longest(w)
-    while left and _is_link(w, unit):
-        _add_unit(w, t, unit << 2)
-        unit = w[unit << 2]
-        left -= 1
+    low = (1 << t[T_BITS]) - 1
+    unit = _begin(w, t, unit)
+    while unit:
+        i = unit << 2
+        while True:
+            if w[i] & TAG and t[T_TOTAL] <= VALUE_MAX:  # as it always is, unless there is damage
+                _add_term(w, t, w[i], w[i] & low)
+            i += 1
+            if i & 3 == 0:
+                break
+        unit = _next(w, t, unit)
     return t[T_SUM] // t[T_TOTAL] if t[T_TOTAL] else 0
 
 
@@ -250,12 +234,10 @@ def expect(w, t, rec, level):
     return _expect_four(w, t, rec << 2)
 
 
-def free(w, rec):
+def free(w, t, rec):
     """Return the units of a record's counts to the pool."""
-    unit = w[(rec << 2) + R_COUNTS]
-    left = _longest(w)
-    while left and _is_link(w, unit):
-        rec = w[unit << 2]
+    unit = _begin(w, t, w[(rec << 2) + R_COUNTS])
+    while unit:
+        rec = _next(w, t, unit)
         pool_free(w, unit)
         unit = rec
-        left -= 1

@@ -82,7 +82,7 @@ def _fold(w, t):
     if level > 0 and t[T_SHARED]:
         level = 0
     w[t[T_SLOT]] = tree_surplus((w[rec << 2] & VALUE_MASK) + level)
-    tree_free(w, rec)
+    tree_free(w, t, rec)
 
 
 def _pick(w, block, slots, records):

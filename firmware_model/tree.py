@@ -86,9 +86,9 @@ def create(w, slot):
     return rec
 
 
-def free(w, rec):
+def free(w, t, rec):
     """Return a leaf record and its counts to the pool."""
-    counts_free(w, rec)
+    counts_free(w, t, rec)
     pool_free(w, rec)
 
 
