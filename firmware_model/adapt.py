@@ -161,15 +161,19 @@ def _judge_drop(w, t, drop):
     return w[H_SINCE] > DETECT_WARMUP and drop > DETECT_ALARM * dev + (1 << t[T_FRACTION] >> 1)
 
 
+def _follow(w, i, value):
+    """The mean in word i after one more value."""
+    w[i] = number_follow(w[i], value, min(w[H_SINCE], DETECT_WINDOW), w[H_EPISODES])
+
+
 def _judge_return(w, t):
     """Follow the returns: their mean, their deviation, and whether they fell."""
     value = w[H_RETURN_SUM]
     mean = w[H_RETURN_MEAN]
     count_up(w, H_SINCE)
-    window = min(w[H_SINCE], DETECT_WINDOW)
     alarm = _judge_drop(w, t, mean - value)
-    w[H_RETURN_DEV] = number_follow(w[H_RETURN_DEV], abs(value - mean), window, w[H_EPISODES])
-    w[H_RETURN_MEAN] = number_follow(mean, value, window, w[H_EPISODES])
+    _follow(w, H_RETURN_DEV, abs(value - mean))
+    _follow(w, H_RETURN_MEAN, value)
     return alarm
 
 

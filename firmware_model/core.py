@@ -140,7 +140,7 @@ def _refresh_next(w, t):
     """What was learnt at other states and steps is news to the cell that will be played next: refresh it.
 
     Always, but in problems of 1+1 dimensions, where it matters less, in one observe of eight and in the place
-    of a job: returns 1 then.
+    of other work: returns 1 then.
     """
     h = t[T_H]
     if h + 1 == t[T_HORIZON] or (t[T_CHUNKS] == 1 and number_random(w) & NEXT_MASK):
@@ -153,12 +153,17 @@ def _refresh_next(w, t):
 
 
 def _learn(w, t):
-    """Refresh what comes next, learn from the sample in `t`, do one job."""
+    """Refresh what comes next, learn from the sample in `t`, do one job, look for free units.
+
+    In problems of 1+1 dimensions an observe does at most one of the three besides learning: none is long.
+    """
     busy = not w[H_FLAGS] & FLAG_PAPER and _refresh_next(w, t)
     learn_sample(w, t)
     if not busy and w[t[T_STEP] + S_JOB_CELL]:
         learn_jobs(w, t)
-    _reclaim(w, t)
+        busy = t[T_CHUNKS] == 1
+    if not busy:
+        _reclaim(w, t)
 
 
 class Controller:

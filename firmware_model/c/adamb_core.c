@@ -235,7 +235,8 @@ static void reclaim(adamb_call *c)
 }
 
 /* What was learnt at other states and steps is news to the cell that will be played next: refresh it. Always, but in
- * problems of 1+1 dimensions, where it matters less, in one observe of eight and in the place of a job: returns 1 then. */
+ * problems of 1+1 dimensions, where it matters less, in one observe of eight and in the place of other work: returns 1
+ * then. */
 static int refresh_next(adamb_call *c, uint16_t code)
 {
     uint8_t h = c->h;
@@ -268,8 +269,11 @@ int adamb_observe(uint16_t *block, int h, uint16_t reward, const uint16_t *next_
     adamb_learn_sample(&c, state, action, reward, next);
     if (!busy && block[c.step + ADAMB_S_JOB_CELL] != 0) {
         adamb_learn_jobs(&c);
+        busy = c.chunks == 1;
     }
-    reclaim(&c);
+    if (!busy) {
+        reclaim(&c);
+    }
     return 0;
 }
 

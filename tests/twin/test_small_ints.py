@@ -67,13 +67,13 @@ def test_products_come_close_to_the_limit_so_that_the_guard_had_work() -> None:
 
 def test_a_product_that_is_too_large_is_noticed(tmp_path: Path) -> None:
     sources = {path.stem: path for path in modules()}
-    broken = tmp_path / "learn_model.py"
-    text = sources["learn_model"].read_text()
+    broken = tmp_path / "number.py"
+    text = sources["number"].read_text()
     assert "& 0x3FFF" in text
     broken.write_text(text.replace("& 0x3FFF", "& 0xFFFF"))
-    core, _ = load_guarded(sources | {"learn_model": broken})
+    core, _ = load_guarded(sources | {"number": broken})
     controller = core.init(Case().config(), array("H", bytes(8192)))
     controller.w[_spec.H_EPISODES] = 60000
     controller.act(0, [0], array("H", (0,)))
-    with pytest.raises(LeftSmallInts, match="learn_model"):
+    with pytest.raises(LeftSmallInts, match="number"):
         controller.observe(0, 0, [0])

@@ -106,7 +106,9 @@ class Exact:
             refresh(m, h, visit, state, action, q, due)
             if step.job and not busy:
                 run_job(m, h)
-        reclaim(m)
+                busy = len(m.chunks) == 1
+        if not busy:
+            reclaim(m)
         return 0
 
     def end_episode(self) -> int:
