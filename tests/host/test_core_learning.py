@@ -18,13 +18,13 @@ from adamb.host_sim.registry import make_problem
 EPISODES = 2000
 HELD_OUT = range(1000, 1040)
 TUNED = {
-    ("oil-laplace", "off"): 0.4,
+    ("oil-laplace", "off"): 0.5,
     ("oil-laplace", "on"): 0.15,
     ("oil-quadratic", "off"): 0.1,
     ("oil-quadratic", "on"): 0.1,
-    ("oil-2d", "off"): 0.5,
+    ("oil-2d", "off"): 0.6,
     ("oil-2d", "on"): 0.6,
-    ("oil-sparse", "off"): 0.1,
+    ("oil-sparse", "off"): 0.05,
     ("oil-noisy", "off"): 0.4,
     ("oil-noisy", "on"): 0.4,
 }
@@ -92,14 +92,14 @@ def test_reclaiming_beats_freezing_in_a_small_block():
         ("oil-laplace", "on", 1.0),
         ("oil-quadratic", "off", 1.0),
         ("oil-quadratic", "on", 1.0),
-        ("oil-2d", "off", 1.0),
+        ("oil-2d", "on", 1.0),
         ("oil-noisy", "off", 1.0),
         ("oil-noisy", "on", 1.0),
-        # Where it does not reach 1 %: laplace per step and the shared 2-d map ask for more exploration late
-        # in the run, and the small rewards of sparse for much less of it.
+        # Where it does not reach 1 %: a step alone sees few rewards, so hope fades a little early where the
+        # deposit is narrow, and late where there is little to hope for.
         ("oil-laplace", "off", 4.0),
-        ("oil-2d", "on", 2.5),
-        ("oil-sparse", "off", 25.0),
+        ("oil-2d", "off", 4.0),
+        ("oil-sparse", "off", 4.0),
     ],
 )
 def test_the_self_tuning_bonus_costs_at_most(name, share, limit):
@@ -160,12 +160,12 @@ def test_detection_costs_nothing_where_nothing_changes():
         ("oil-noisy", "off", 0.5),
         ("oil-noisy", "on", 0.5),
         ("oil-laplace", "on", 0.5),
-        # Where the cached action does cost more: other cells keep an action that news from the next step has
-        # overtaken until they are visited or refreshed.
-        ("oil-laplace", "off", 4.0),
-        ("oil-2d", "off", 4.0),
-        ("oil-2d", "on", 6.0),
-        ("oil-sparse", "off", 4.0),
+        ("oil-laplace", "off", 0.5),
+        # Where the cached action does cost more: the cells of the first step, which nothing looks ahead to,
+        # keep an action that news has overtaken until they are visited.
+        ("oil-2d", "off", 1.0),
+        ("oil-2d", "on", 1.5),
+        ("oil-sparse", "off", 1.5),
     ],
 )
 def test_acting_by_the_cached_action_costs_at_most(name, share, limit):
