@@ -100,7 +100,7 @@ def quoted_tables(text):
 def test_a_quoted_comparison_is_what_its_command_prints(problem):
     """Those of docs/on-chip.md that take seconds; the others differ from these in problem and budget only."""
     tables = quoted_tables(text_of("docs/on-chip.md"))
-    command = next(each for each in tables if f" {problem} " in each)
+    command = next(each for each in tables if each.startswith(f"adamb compare {problem} "))
     printed = {}
     for line in run(f"{command} --quiet").splitlines():
         mean = re.search(r"-?[\d.]+ ± [\d.]+", line)
