@@ -414,6 +414,7 @@ static void open_flash(void)
     }
     sim_setup(&flash, page_bytes, sector, sectors, a);
     memset(flash.data, a & 128 ? 0xFF : (int)a, sector * sectors);
+    sim_settle(&flash);
     store_open = adamb_store_open(&store, &flash.face, page, ours.words) == 0;
     store_holds = store_coming = tampered = 0;
     if (!store_open) {
@@ -492,6 +493,7 @@ static void attack_calls(void)
         } else {
             uint32_t bit = take2() % (8 * flash.face.sector_bytes * flash.face.sectors);
             flash.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+            sim_settle(&flash);
             tampered = 1;
             boot();
         }
@@ -553,6 +555,7 @@ static void any_content(uint32_t mode)
         }
         repair_crc(flash.data, 32);
     }
+    sim_settle(&flash);
     tampered = 1;
     boot();
     int last = store.sequence == 0xFFFFFFFFu;

@@ -111,6 +111,15 @@ static int sim_erase(void *context, uint32_t address)
     return f->dead ? -1 : 0;
 }
 
+/* After the content was changed from outside: a page that reads as erased cannot be told from one that is. */
+static inline void sim_settle(sim_flash *f)
+{
+    for (uint32_t i = 0; i < f->face.sector_bytes * f->face.sectors; i++) {
+        uint32_t page = i / f->face.page_bytes;
+        f->written[page] = (uint8_t)((i % f->face.page_bytes != 0 && f->written[page]) || f->data[i] != 0xFF);
+    }
+}
+
 /* A storage on which nothing is known to be erased; its content is the caller's. */
 static void sim_setup(sim_flash *f, uint32_t page, uint32_t sector, uint32_t sectors, uint32_t seed)
 {
