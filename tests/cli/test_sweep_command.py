@@ -116,4 +116,5 @@ def test_ctrl_c_says_what_is_saved_and_how_to_go_on(file, tmp_path):
     out, error = process.communicate(timeout=60)
     assert process.returncode == 130 and out == "" and "Traceback" not in error, error
     saved = re.search(r"stopped; (\d+) of 80 cells are saved in .*the same command goes on", error)
-    assert saved and int(saved[1]) == len(list((tmp_path / "out" / "cells").glob("*.json")))
+    files = len(list((tmp_path / "out" / "cells").glob("*.json")))
+    assert saved and int(saved[1]) <= files <= int(saved[1]) + 2, "each of two workers may finish one more"
