@@ -7,7 +7,8 @@ Options (default in paper mode / in tracking mode where they differ; the default
 
 ==============  =====================================================================================
 mode            tracking | paper (paper when deviations are given)
-bonus           c of c/sqrt(n), `theory` (R-BONUS + T-BONUS), `auto` (c = (1 - mean reward)/2): 0.25 / auto
+bonus           c of c/sqrt(n), `theory` (R-BONUS + T-BONUS), `auto` (c = (1 - mean reward)/2, in
+                tracking the rule of the core): 0.25 / auto
 gamma, phi      split threshold phi*2^(gamma*level): d_S+2 (d_S <= 2) or d_S, H^((d+d_S)/(d+1)) / 2, 1
 split           own / inherited: whose samples the split test counts
 action          centre | random: of the action side of the ball
