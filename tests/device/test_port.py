@@ -53,7 +53,7 @@ def test_the_c_example_builds_without_warnings_and_learns(c_folder: Path) -> Non
     done = run_command(c_folder, "make", "run", "CFLAGS=-O2 -Werror -Wpedantic")
     assert done.returncode == 0, done.stderr + done.stdout
     first, last = re.findall(r"(\d\.\d+) in the", done.stdout)
-    assert float(last) > 0.9 > float(first)
+    assert float(last) > 0.75 and float(last) > float(first) + 0.3, "within 2.5 degrees, from far more"
 
 
 @pytest.mark.slow

@@ -24,7 +24,7 @@ class PaperLearner(TrackingLearner):
         sources = [*ball.ancestors(), ball]
         n = sum(source.n for source in sources)
         value = sum(source.n * (source.reward + self.expected(h, source)) for source in sources) / n
-        ball.surplus = min(old, self.clip(h, value + self.bonus(n))) - self.expected(h, ball)
+        ball.surplus = min(old, self.clip(h, value + self.bonus(h, n))) - self.expected(h, ball)
         if self._due(ball):
             self._split(h, ball)
         self.jobs[h] = Job(ball.state_key, self.settings.d_s * MAX_LEVEL)
