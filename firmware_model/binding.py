@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from array import array
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,18 @@ from adamb.firmware_model import _spec
 def _compilers() -> list[list[str]]:
     found = [[name] for name in (os.environ.get("CC"), "cc", "gcc", "clang") if name and shutil.which(name)]
     return [*found, [sys.executable, "-m", "ziglang", "cc"]]
+
+
+def compile_library(sources: Sequence[Path], target: Path, flags: Sequence[str]) -> None:
+    """Compile C files into a shared library with the first compiler that can; ImportError when none can."""
+    problems = []
+    for compiler in _compilers():
+        command = [*compiler, "-shared", "-fPIC", *flags, *map(str, sources), "-o", str(target)]
+        run = subprocess.run(command, capture_output=True, text=True)
+        if run.returncode == 0:
+            return
+        problems.append(f"{' '.join(compiler)}: {(run.stderr.strip().splitlines() or ['failed'])[-1]}")
+    raise ImportError("no compiler could build the C core: " + "; ".join(problems))
 
 
 def _build_library() -> Path:
@@ -36,26 +49,11 @@ def _build_library() -> Path:
         return library
     folder.mkdir(parents=True, exist_ok=True)
     includes = [f"-I{build.FIRMWARE / name}" for name in build.FOLDERS]
-    problems = []
-    for compiler in _compilers():
-        with tempfile.TemporaryDirectory(dir=folder) as scratch:
-            target = Path(scratch) / library.name
-            command = [
-                *compiler,
-                "-shared",
-                "-fPIC",
-                *build.FLAGS,
-                *includes,
-                *map(str, build.SOURCES),
-                "-o",
-                str(target),
-            ]
-            run = subprocess.run(command, capture_output=True, text=True)
-            if run.returncode == 0:
-                os.replace(target, library)
-                return library
-            problems.append(f"{' '.join(compiler)}: {(run.stderr.strip().splitlines() or ['failed'])[-1]}")
-    raise ImportError("no compiler could build the C core: " + "; ".join(problems))
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        target = Path(scratch) / library.name
+        compile_library(build.SOURCES, target, [*build.FLAGS, *includes])
+        os.replace(target, library)
+    return library
 
 
 def _load() -> tuple[Any, Any, str]:

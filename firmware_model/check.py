@@ -7,13 +7,10 @@ allocates, so it is for start-up and idle time, not for the control loop.
 from ._spec import (
     ERR_ARGUMENT,
     ERR_BLOCK,
-    FLAG_AUTO_BONUS,
     H_BITS,
-    H_BONUS,
     H_DIMS,
     H_EPISODES,
     H_EPISODES_HIGH,
-    H_FLAGS,
     H_FREE_HEAD,
     H_FREE_N,
     H_FRESH,
@@ -32,8 +29,6 @@ from ._spec import (
     H_USED_PEAK,
     H_WORDS,
     R_COUNTS,
-    S_REWARD_MEAN,
-    S_REWARD_TOP,
     S_ROOT,
     S_V_SLOT,
     S_WORDS,
@@ -41,10 +36,13 @@ from ._spec import (
     SHARE_TABLE_UNITS,
     SHARE_TESTING,
     TAG,
-    VALUE_MASK,
 )
+from .adapt import factor as adapt_factor
+from .call import decode as call_decode
+from .call import scratch as call_scratch
 from .check_words import cell_ok, counts_ok, header_ok, record_ok
 from .config import usable
+from .value import mean as value_mean
 
 
 class _Bad(Exception):
@@ -115,11 +113,9 @@ class _Walk:
                 continue
             self.need(depth < most)
             node = self.meet(w[slot])
-            total = 1
-            for i in (node, node + 1):
-                total += w[i] & VALUE_MASK if w[i] & TAG else w[i + 2]
-                pending.append((i, depth + 1))
-            self.need(w[slot + 2] == total >> 1)
+            self.need(w[slot + 2] == value_mean(w, node))
+            pending.append((node, depth + 1))
+            pending.append((node + 1, depth + 1))
 
 
 def check(w):
@@ -155,11 +151,8 @@ def stats(w):
     """The counters by name, as C's adamb_stats gives them; an empty dict when it is no block."""
     if len(w) < H_WORDS or not usable(w):
         return {}
-    fraction = w[H_SCALE] & 0xFF
-    factor = w[H_BONUS]
-    if w[H_FLAGS] & FLAG_AUTO_BONUS:
-        i = H_WORDS + 1 + (w[H_SCALE] >> 8)
-        factor = max(w[i + S_REWARD_TOP] - w[i + S_REWARD_MEAN], 0) << fraction >> 17
+    t = call_scratch(w)
+    call_decode(w, t, 0)
     return {
         "episodes": w[H_EPISODES_HIGH] << 16 | w[H_EPISODES],
         "units": w[H_UNITS],
@@ -170,7 +163,7 @@ def stats(w):
         "trees": w[H_DIMS] >> 8 if w[H_SHARE] == SHARE_OFF else 1,
         "finest": w[H_SCALE] >> 8,
         "share": w[H_SHARE],
-        "bonus": factor << 12 - fraction & 0xFFFF,
+        "bonus": adapt_factor(w, t) << 12 - (w[H_SCALE] & 0xFF) & 0xFFFF,
         "refused": w[H_REFUSED],
         "no_room": w[H_NO_ROOM],
         "reclaims": w[H_RECLAIMS],

@@ -26,11 +26,11 @@ from ._spec import (
     S_WORDS,
     SHARE_OFF,
     TAG,
-    VALUE_MASK,
 )
 from .check_words import cell_ok, counts_ok, header_ok, record_ok
 from .code import division as code_division
 from .core import attach, init
+from .value import mean as value_mean
 
 RESTORED = 1
 ANEW = 2
@@ -55,10 +55,6 @@ def _first(w, h):
     return H_WORDS + 1 + (w[H_SCALE] >> 8) + h * S_WORDS
 
 
-def _side(w, i):
-    return (w[i] if w[i] & TAG else w[i + 2]) & VALUE_MASK
-
-
 def _scrub_value(w, h, path):
     """Bits of the path that lead to a cell of V, -1 for damage on the way."""
     slot = _first(w, h) + S_V_SLOT
@@ -68,7 +64,7 @@ def _scrub_value(w, h, path):
         if depth == deepest or not _in_use(w, w[slot]):
             return -1
         node = w[slot] << 2
-        if w[slot + 2] != (_side(w, node) + _side(w, node + 1) + 1) >> 1:
+        if w[slot + 2] != value_mean(w, node):
             return -1
         slot = node + (path >> _PATH_BITS - 1 - depth & 1)
         depth += 1

@@ -48,6 +48,11 @@ def at(w, step, code, bits):
     return _slot_value(w, find(w, step, code, bits))
 
 
+def mean(w, node):
+    """Mean of everything below a node."""
+    return (_slot_value(w, node) + _slot_value(w, node + 1) + 1) >> 1
+
+
 def slot(t, depth, code):
     """Word index of the slot at a depth of the path."""
     if depth == 0:
@@ -60,7 +65,7 @@ def refresh_means(w, t, depth, code):
     while depth:
         depth -= 1
         node = t[T_PATH + depth] << 2
-        w[slot(t, depth, code) + 2] = (_slot_value(w, node) + _slot_value(w, node + 1) + 1) >> 1
+        w[slot(t, depth, code) + 2] = mean(w, node)
 
 
 def _refine(w, i):

@@ -144,15 +144,18 @@ def build(factory: AgentFactory, problem: Problem, *, budget_bytes: int | None, 
     """Call a registered factory in the way its kind asks for."""
     if not (isinstance(factory, type) and issubclass(factory, Agent)) or factory.needs_problem:
         return factory(problem, budget_bytes=budget_bytes, **options)
-    return factory(
-        d_s=problem.d_s,
-        d_a=problem.d_a,
-        horizon=problem.horizon,
-        seeds=problem.seeds,
-        episodes=problem.episodes,
-        budget_bytes=budget_bytes,
-        **options,
-    )
+    return factory(**shape_of(problem), budget_bytes=budget_bytes, **options)
+
+
+def shape_of(problem: Problem) -> dict[str, Any]:
+    """What an agent has to know of its problem."""
+    return {
+        "d_s": problem.d_s,
+        "d_a": problem.d_a,
+        "horizon": problem.horizon,
+        "seeds": problem.seeds,
+        "episodes": problem.episodes,
+    }
 
 
 def agent_names() -> list[str]:
@@ -266,14 +269,7 @@ class PolicyAgent(Agent):
         budget_bytes: int | None = None,
     ) -> None:
         self.name = name
-        super().__init__(
-            d_s=problem.d_s,
-            d_a=problem.d_a,
-            horizon=problem.horizon,
-            seeds=problem.seeds,
-            episodes=problem.episodes,
-            budget_bytes=budget_bytes,
-        )
+        super().__init__(**shape_of(problem), budget_bytes=budget_bytes)
         self.policy = policy
 
     def act(self, h: int, states: np.ndarray) -> np.ndarray:

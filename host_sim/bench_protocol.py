@@ -119,10 +119,6 @@ SMALL_NUMBERS = (0.005, 0.02, 0.1, 0.3, 1.0)
 TREE_NUMBERS = (0.02, 0.1, 0.3, 0.6, 1.2)
 
 
-def _ours(d_s: int, d_a: int) -> Grid:
-    return {"bonus": (0.02, 0.1, 0.3, 0.6, 1.2)}
-
-
 def _bonus_only(d_s: int, d_a: int) -> Grid:
     return {"bonus": TREE_NUMBERS}
 
@@ -179,8 +175,8 @@ def _tiles(d_s: int, d_a: int) -> Grid:
 MERGE = {"when_full": "reclaim"}
 CONTENDERS = (
     Contender(UNTUNED, "adamb", OURS, about="the controller with its defaults; nothing is tuned"),
-    Contender(TUNED, "adamb", OURS, {}, _ours, about="the same with a tuned constant bonus"),
-    Contender(PAPER, "adamb", OURS, {"mode": "paper", "when_full": "freeze"}, _ours,
+    Contender(TUNED, "adamb", OURS, {}, _bonus_only, about="the same with a tuned constant bonus"),
+    Contender(PAPER, "adamb", OURS, {"mode": "paper", "when_full": "freeze"}, _bonus_only,
               about="the paper's algorithm, which stops dividing when full"),
     Contender("adaql", "adaql", PUBLISHED, {}, _bonus_only, about="adaptive Q-learning"),
     Contender("epsql", "epsql", PUBLISHED, {}, _net, about="Q-learning on a grid"),

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from adamb.budgets.errors import BudgetExceeded
-from adamb.host_sim.agents import Agent
+from adamb.host_sim.agents import Agent, shape_of
 from adamb.host_sim.problem import Problem
 from adamb.host_sim.runner import simulate
 from adamb.host_sim.sweep_spec import Cell, Choice
@@ -24,13 +24,7 @@ class Together(Agent):
     name = "together"
 
     def __init__(self, problem: Problem, agents: Sequence[Agent]) -> None:
-        super().__init__(
-            d_s=problem.d_s,
-            d_a=problem.d_a,
-            horizon=problem.horizon,
-            seeds=problem.seeds,
-            episodes=problem.episodes,
-        )
+        super().__init__(**shape_of(problem))
         ends = np.cumsum([agent.n for agent in agents])
         self.parts = [(agent, slice(end - agent.n, end)) for agent, end in zip(agents, ends, strict=True)]
         self._actions = np.empty((self.n, self.d_a))

@@ -94,14 +94,15 @@ def _words(field: str, given: str | None) -> list[str] | None:
 
 
 def _play(asked: Bench, folder: Path, console: Console, *, jobs: int | None, quiet: bool) -> None:
-    from adamb.host_sim.bench import run_bench
-    from adamb.tools.bench_progress import follow
+    from adamb.host_sim.bench import describe, run_bench
     from adamb.tools.bench_protocol_view import cuts
+    from adamb.tools.progress import Reporter, display
 
     for note in cuts(asked) if not quiet else ():
         console.print(f"bench: smaller grids on {note}", highlight=False, soft_wrap=True)
-    with follow(console, quiet=quiet) as progress:
-        run_bench(asked, folder, jobs=jobs, progress=progress)
+    reporter = Reporter("bench", "entries", describe)
+    with display(console, reporter, quiet=quiet):
+        run_bench(asked, folder, jobs=jobs, progress=reporter)
 
 
 def _show(asked: Bench, folder: Path, console: Console, *, json: str | None, as_markdown: bool) -> League:

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import shlex
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from adamb.budgets.errors import InputError
+from adamb.tools.progress import Reporter, display
 from adamb.tools.sweep_view import cap, grid_table, grids, long_table, markdown
 
 if TYPE_CHECKING:
-    from rich.console import Console
 
     from adamb.host_sim.sweep import Combination, Engine
     from adamb.host_sim.sweep_spec import Cell, SweepSpec
@@ -29,7 +26,6 @@ Shipped: adamb sweep paper repeats the paper's experiments and judges its claims
 all agents side by side at 1, 2, 4 and 8 KiB."""
 SHIPPED = Path(__file__).parent / "bench"
 ENGINES = ("local", "dask")
-LINE_SECONDS = 10.0
 PLAIN_WIDTH = 140
 
 
@@ -66,9 +62,9 @@ def sweep(
     folder = out or Path("runs") / (file.stem + ("-quick" if quick else ""))
     errors = Console(stderr=True)
     command = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
-    reporter = _Reporter(spec, folder)
+    reporter = Reporter(spec.name, "cells", _describe)
     try:
-        with _display(errors, reporter, quiet=quiet):
+        with display(errors, reporter, quiet=quiet):
             found = run_sweep(spec, folder, chosen, force=force, command=command, progress=reporter)
     except KeyboardInterrupt:
         saved = f"{reporter.done} of {len(spec.cells)} cells are saved in {folder}"
@@ -161,76 +157,5 @@ def _exit_code(spec: SweepSpec, found: list[Combination]) -> int:
     return code
 
 
-class _Reporter:
-    """Follows the cells; draws nothing itself."""
-
-    def __init__(self, spec: SweepSpec, folder: Path) -> None:
-        self.spec, self.folder = spec, folder
-        self.done, self.kept, self.total = 0, 0, len(spec.cells)
-        self.began = time.monotonic()
-        self.draw: Any = None
-
-    def __call__(self, done: int, total: int, cell: Cell | None) -> None:
-        if cell is None:
-            self.kept, self.began = done, time.monotonic()
-        self.done, self.total = done, total
-        if self.draw is not None:
-            self.draw(cell)
-
-    def seconds_left(self) -> float | None:
-        fresh = self.done - self.kept
-        if fresh == 0:
-            return None
-        return (time.monotonic() - self.began) / fresh * (self.total - self.done)
-
-
-@contextmanager
-def _display(console: Console, reporter: _Reporter, *, quiet: bool) -> Iterator[None]:
-    if quiet:
-        yield
-    elif console.is_terminal:
-        with _bar(console, reporter):
-            yield
-    else:
-        reporter.draw = _lines(console, reporter)
-        yield
-
-
-def _bar(console: Console, reporter: _Reporter) -> Any:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    progress = Progress(
-        TextColumn("[bold cyan]{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[note]}"),
-        console=console,
-        transient=True,
-    )
-    task = progress.add_task(reporter.spec.name, total=reporter.total, note="")
-    reporter.draw = lambda cell: progress.update(task, completed=reporter.done, note=_note(reporter, cell))
-    return progress
-
-
-def _lines(console: Console, reporter: _Reporter) -> Any:
-    last = [-LINE_SECONDS]
-
-    def draw(cell: Cell | None) -> None:
-        now = time.monotonic()
-        milestone = reporter.done in (reporter.kept + 1, reporter.total)
-        if milestone or now - last[0] >= LINE_SECONDS:
-            last[0] = now
-            line = f"{reporter.spec.name}: {reporter.done} of {reporter.total} cells{_note(reporter, cell)}"
-            console.print(line, highlight=False, soft_wrap=True)
-
-    return draw
-
-
-def _note(reporter: _Reporter, cell: Cell | None) -> str:
-    from adamb.tools.live import clock
-
-    if cell is None:
-        return f", {reporter.kept} of them from before" if reporter.kept else ""
-    left = reporter.seconds_left()
-    time_left = "" if left is None else f", {clock(left)} left"
-    return f"{time_left}, last {cell.problem_label} × {cell.agent_label}, {cap(cell.budget_bytes)}"
+def _describe(cell: Cell) -> str:
+    return f"{cell.problem_label} × {cell.agent_label}, {cap(cell.budget_bytes)}"

@@ -123,11 +123,8 @@ static void walk_value(adamb_walk *k)
                 k->bad = 1;
                 return;
             }
-            uint32_t node = at(w[slot]), sum = 1;
-            for (uint32_t i = node; i < node + 2; i++) {
-                sum += is_value(w[i]) ? w[i] & ADAMB_VALUE_MASK : w[i + 2];
-            }
-            k->bad |= w[slot + 2] != sum >> 1;
+            uint32_t node = at(w[slot]);
+            k->bad |= w[slot + 2] != adamb_value_mean(w, node);
             path[depth++] = slot;
             slot = node;
             continue;

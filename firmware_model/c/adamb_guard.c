@@ -22,11 +22,8 @@ static int scrub_value(const adamb_call *c, uint32_t path)
         if (depth == c->d_s * c->finest || !in_use(c, w[slot])) {
             return -1;
         }
-        uint32_t node = at(w[slot]), sum = 1;
-        for (uint32_t i = node; i < node + 2; i++) {
-            sum += (is_value(w[i]) ? w[i] : w[i + 2]) & ADAMB_VALUE_MASK;
-        }
-        if (w[slot + 2] != sum >> 1) {
+        uint32_t node = at(w[slot]);
+        if (w[slot + 2] != adamb_value_mean(w, node)) {
             return -1;
         }
         slot = node + (path >> (PATH_BITS - 1 - (uint32_t)depth) & 1u);

@@ -124,6 +124,7 @@ uint32_t adamb_counts_expect(const adamb_call *c, uint32_t rec, uint32_t level);
 /* value */
 uint32_t adamb_value_find(const uint16_t *w, uint32_t step, uint32_t code, uint32_t bits);
 uint32_t adamb_value_at(const uint16_t *w, uint32_t step, uint32_t code, uint32_t bits);
+uint32_t adamb_value_mean(const uint16_t *w, uint32_t node);
 uint8_t adamb_value_set(const adamb_call *c, uint16_t code);
 int adamb_value_holds(const adamb_call *c, uint16_t code, uint16_t action, uint16_t q);
 int adamb_value_reclaim(adamb_call *c);

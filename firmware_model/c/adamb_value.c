@@ -27,6 +27,12 @@ uint32_t adamb_value_at(const uint16_t *w, uint32_t step, uint32_t code, uint32_
     return slot_value(w, adamb_value_find(w, step, code, bits));
 }
 
+/* Mean of everything below a node. */
+uint32_t adamb_value_mean(const uint16_t *w, uint32_t node)
+{
+    return (slot_value(w, node) + slot_value(w, node + 1) + 1u) >> 1;
+}
+
 /* Refresh the means above a changed cell, nearest first; `nodes` are the units on the way to it. */
 static void refresh_means(const adamb_call *c, const uint16_t *nodes, uint8_t depth, uint16_t code)
 {
@@ -37,7 +43,7 @@ static void refresh_means(const adamb_call *c, const uint16_t *nodes, uint8_t de
         if (depth != 0) {
             slot = at(nodes[depth - 1]) + ((uint32_t)(code >> (16 - depth)) & 1u);
         }
-        w[slot + 2] = (uint16_t)((slot_value(w, node) + slot_value(w, node + 1) + 1u) >> 1);
+        w[slot + 2] = (uint16_t)adamb_value_mean(w, node);
     }
 }
 

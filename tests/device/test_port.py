@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from on_board import MACHINE, copied
 
 from adamb.tools.cli import main
 from adamb.tools.device import core
@@ -115,42 +116,20 @@ def test_an_impossible_port_is_refused_in_one_line(
     assert not (tmp_path / "new").exists()
 
 
-HEATER = """
-# A heater behind an ADC and a PWM, as main.py sees them; ends the program after a while.
-import sys
+# The heater ends the program after a while.
+HEATER = (
+    MACHINE
+    + """
+World.errors = 0
 
-class Heater:
-    temperature = 13000
-    duty = 0
-    reads = 0
-    errors = 0
-
-class Pin:
-    def __init__(self, name):
-        self.name = name
-
-class ADC:
-    def __init__(self, pin):
-        pass
-    def read_u16(self):
-        Heater.reads += 1
-        if Heater.reads % 2 == 0:
-            Heater.temperature += (13000 + Heater.duty * 3 // 4 - Heater.temperature) // 10
-        if Heater.reads > 20000:
-            Heater.errors += abs(Heater.temperature - 39000)
-        if Heater.reads > 24000:
-            print("mean error", Heater.errors // 4000)
-            sys.exit(0)
-        return Heater.temperature
-
-class PWM:
-    def __init__(self, pin):
-        pass
-    def freq(self, hertz):
-        pass
-    def duty_u16(self, duty):
-        Heater.duty = duty
+def looked():
+    if World.reads > 20000:
+        World.errors += abs(World.temperature - 39000)
+    if World.reads > 24000:
+        print("mean error", World.errors // 4000)
+        sys.exit(0)
 """
+)
 
 
 @pytest.fixture(scope="module")
@@ -162,11 +141,7 @@ def pico(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def on_the_board(folder: Path, kind: str, script: str, **more: bytes | str) -> Run:
     """Run a script in MicroPython with the port copied where its README says."""
-    files: dict[str, Path | bytes | str] = {
-        f"/lib/{path.relative_to(folder / kind).as_posix()}": path
-        for path in (folder / kind).rglob(f"*.{kind}")
-    }
-    files |= {f"/{name}": folder / name for name in ("adamb_settings.py", "vectors.bin", "selftest.py")}
+    files = copied(folder, kind, "adamb_settings.py", "vectors.bin", "selftest.py")
     files |= {f"/{name.replace('_dot_', '.')}": content for name, content in more.items()}
     return run_program(script, files, seconds=200)
 

@@ -10,6 +10,7 @@ from array import array
 from pathlib import Path
 
 import pytest
+from on_board import MACHINE, copied
 
 from adamb.firmware_model import _spec, snapshot
 from adamb.tools.cli import main
@@ -146,21 +147,13 @@ class Flash:
         self.data[argument * 4096 : argument * 4096 + 4096] = b"\\xff" * 4096
         return 0
 """
-MACHINE = """
-import sys
-
-class World:
-    temperature = 13000
-    duty = 0
-    reads = 0
-    feeds = 0
+WORLD = (
+    MACHINE
+    + """
+World.feeds = 0
 
 def hit(word, bit):
     sys.modules["main_guarded"].GUARD.block[word] ^= 1 << bit
-
-class Pin:
-    def __init__(self, name):
-        pass
 
 class WDT:
     def __init__(self, timeout):
@@ -168,34 +161,20 @@ class WDT:
     def feed(self):
         World.feeds += 1
 
-class ADC:
-    def __init__(self, pin):
-        pass
-    def read_u16(self):
-        World.reads += 1
-        if World.reads % 2 == 0:
-            World.temperature += (13000 + World.duty * 3 // 4 - World.temperature) // 10
-        if World.reads == 1205:
-            hit({units}, 14)  # every call refuses it
-        if World.reads == 1505:
-            hit({link}, 9)  # a tree loses its root; only the guard's eyes see that
-        if World.reads == 2100:
-            guard = sys.modules["main_guarded"].GUARD
-            print("counted", guard.damages, guard.restored, guard.anew, guard.passes > 0, World.feeds > 1000)
-            import rp2
-            with open("/flash.bin", "wb") as file:
-                file.write(rp2.Flash.data)
-            sys.exit(0)
-        return World.temperature
-
-class PWM:
-    def __init__(self, pin):
-        pass
-    def freq(self, hertz):
-        pass
-    def duty_u16(self, duty):
-        World.duty = duty
+def looked():
+    if World.reads == 1205:
+        hit({units}, 14)  # every call refuses it
+    if World.reads == 1505:
+        hit({link}, 9)  # a tree loses its root; only the guard's eyes see that
+    if World.reads == 2100:
+        guard = sys.modules["main_guarded"].GUARD
+        print("counted", guard.damages, guard.restored, guard.anew, guard.passes > 0, World.feeds > 1000)
+        import rp2
+        with open("/flash.bin", "wb") as file:
+            file.write(rp2.Flash.data)
+        sys.exit(0)
 """
+)
 
 
 @pytest.fixture(scope="module")
@@ -207,14 +186,10 @@ def pico(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def power_on(folder: Path, kind: str, flash: bytes | None) -> Run:
     """Run the guarded loop until the world ends it; `flash` is what earlier lives left on the storage."""
-    files: dict[str, Path | bytes | str] = {
-        f"/lib/{path.relative_to(folder / kind).as_posix()}": path
-        for path in (folder / kind).rglob(f"*.{kind}")
-    }
-    files |= {f"/{name}": folder / name for name in ("adamb_settings.py", "adamb_storage.py")}
+    files = copied(folder, kind, "adamb_settings.py", "adamb_storage.py")
     loop = (folder / "main_guarded.py").read_text().replace("PERIOD_MS = 500", "PERIOD_MS = 0")
     finest = 7  # of the default thresholds
-    world = MACHINE.format(units=_spec.H_UNITS, link=_spec.H_WORDS + 1 + finest + _spec.S_ROOT)
+    world = WORLD.format(units=_spec.H_UNITS, link=_spec.H_WORDS + 1 + finest + _spec.S_ROOT)
     files |= {"/main_guarded.py": loop, "/rp2.py": RP2, "/machine.py": world}
     if flash is not None:
         files["/flash.bin"] = flash

@@ -14,6 +14,7 @@
 
 #include "adamb.h"
 #include "adamb_internal.h"
+#include "draw.h"
 
 uint16_t real_pool_alloc(uint16_t *w);
 
@@ -35,17 +36,9 @@ void forgotten_free(uint16_t *w, uint16_t unit)
 
 static uint32_t rng;
 
-static uint32_t next_random(void)
-{
-    rng ^= rng << 13;
-    rng ^= rng >> 17;
-    rng ^= rng << 5;
-    return rng;
-}
-
 static uint32_t below(uint32_t n)
 {
-    return next_random() % n;
+    return draw(&rng) % n;
 }
 
 typedef struct {
@@ -81,7 +74,7 @@ static void random_config(adamb_config *g)
     g->detect = (uint8_t)below(2);
     g->auto_bonus = (uint8_t)below(2);
     g->bonus = (uint16_t)(below(4) == 0 ? below(32768) : below(4096));
-    g->seed = (uint16_t)next_random();
+    g->seed = (uint16_t)draw(&rng);
     adamb_thresholds(g, (uint8_t)(1 + below(3)), (uint16_t)(1 + below(6)), (uint16_t)(1 + below(3)));
     if (below(4) == 0) { /* any table that does not decrease */
         uint32_t n = 1;
@@ -97,7 +90,7 @@ static void begin(life *one, uint32_t seed)
     one->seed = seed;
     rng = seed * 2654435761u | 1u;
     for (int i = 0; i < 8; i++) {
-        next_random();
+        draw(&rng);
     }
     random_config(&one->config);
     int32_t required = adamb_required_words(&one->config);
@@ -129,7 +122,7 @@ static void move(life *one, const uint16_t *action)
 {
     for (int i = 0; i < 3; i++) {
         uint16_t target = (uint16_t)(action[i % one->config.d_a] + below(512));
-        uint16_t choices[] = {(uint16_t)next_random(), target, (uint16_t)(below(64)), (uint16_t)(0x8000u - below(2)),
+        uint16_t choices[] = {(uint16_t)draw(&rng), target, (uint16_t)(below(64)), (uint16_t)(0x8000u - below(2)),
                               (uint16_t)(0xFFFFu - below(3)), target};
         one->state[i] = choices[one->habit == 0 ? 0 : one->habit == 1 ? 1 : below(6)];
     }
@@ -143,7 +136,7 @@ static uint16_t reward_of(const life *one, const uint16_t *action)
     case 3:
         return 65535;
     case 4:
-        return (uint16_t)next_random();
+        return (uint16_t)draw(&rng);
     default:
         return (uint16_t)(65535 - abs((int)action[0] - (int)one->state[0]));
     }
@@ -277,7 +270,7 @@ static void damage(uint32_t seed, uint32_t cases, long steps)
         for (int round = 0; round < 60; round++) {
             for (uint32_t n = below(round < 40 ? 1 : 4) + 1; n != 0; n--) {
                 uint32_t at_word = below(3) == 0 ? below(header) : below(used);
-                uint16_t values[] = {0, (uint16_t)(1u << below(16) ^ one.block[at_word]), (uint16_t)next_random(),
+                uint16_t values[] = {0, (uint16_t)(1u << below(16) ^ one.block[at_word]), (uint16_t)draw(&rng),
                                      (uint16_t)below(used / 4), one.block[below(used)]};
                 one.block[at_word] = values[below(5)];
             }

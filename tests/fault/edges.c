@@ -65,9 +65,9 @@ static void live(uint32_t steps)
         int h = (int)(i % config.horizon);
         EXPECT(adamb_act(block, h, state, action), 0);
         for (int k = 0; k < 3; k++) {
-            state[k] = (uint16_t)(sim_draw(&rng) >> 7);
+            state[k] = (uint16_t)(draw(&rng) >> 7);
         }
-        int code = adamb_observe(block, h, (uint16_t)sim_draw(&rng), state);
+        int code = adamb_observe(block, h, (uint16_t)draw(&rng), state);
         EXPECT(code == 0 || (hurt && code == ADAMB_BAD_ORDER), 1);
         if (h + 1 == config.horizon) {
             EXPECT(adamb_end_episode(block), 0);
@@ -264,9 +264,9 @@ static void forgotten_root(void)
     uint16_t record = block[root];
     EXPECT(is_value(record), 0);
     for (int i = 0; i < 3000; i++) {
-        state[0] = (uint16_t)sim_draw(&rng);
+        state[0] = (uint16_t)draw(&rng);
         EXPECT(adamb_act(block, 0, state, action), 0);
-        EXPECT(adamb_observe(block, 0, (uint16_t)sim_draw(&rng), state), 0);
+        EXPECT(adamb_observe(block, 0, (uint16_t)draw(&rng), state), 0);
     }
     EXPECT(block[root], record);
     EXPECT(block[at(record) + ADAMB_R_N] >> ADAMB_CREDIT_SHIFT, 0);
@@ -307,7 +307,7 @@ static void extremes(void)
             live(40);
             uint32_t words = 4u * block[ADAMB_H_FRESH], first = 4u * block[ADAMB_H_POOL_AT];
             for (uint32_t i = first; i < words; i++) {
-                uint32_t random = sim_draw(&rng) >> 8;
+                uint32_t random = draw(&rng) >> 8;
                 if (is_value(block[i]) && (random & 3) == 0) {
                     block[i] = random & 4 ? 0xFFFF : ADAMB_TAG;
                 }

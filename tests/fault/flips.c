@@ -15,6 +15,7 @@
 #include "adamb_guard.h"
 #include "adamb_internal.h"
 #include "adamb_snapshot.h"
+#include "draw.h"
 
 static const struct {
     const char *name;
@@ -54,10 +55,7 @@ static char replay[200];
 
 static uint32_t below(uint32_t n)
 {
-    rng ^= rng << 13;
-    rng ^= rng >> 17;
-    rng ^= rng << 5;
-    return rng % n;
+    return draw(&rng) % n;
 }
 
 static void fail(const char *what)

@@ -174,7 +174,7 @@ static void step_of(uint16_t *w, uint32_t h, uint16_t reward, int strict)
     uint16_t action[3] = {0, 0, 0};
     int first = adamb_act(w, (int)h, state, action);
     for (int i = 0; i < 3; i++) {
-        uint32_t random = sim_draw(&noise);
+        uint32_t random = draw(&noise);
         state[i] = (uint16_t)(random & 3 ? action[i % config.d_a] + (random >> 20) : random >> 16);
     }
     int second = adamb_observe(w, (int)h, reward, state);
@@ -187,7 +187,7 @@ static void step_of(uint16_t *w, uint32_t h, uint16_t reward, int strict)
 static void play(uint16_t *w, uint32_t n, uint32_t kind, int strict)
 {
     for (; n != 0 && steps < steps_most; n--, steps++) {
-        uint16_t pay[4] = {0, 65535, (uint16_t)sim_draw(&noise), (uint16_t)(65535 - abs(state[0] - 0x4000))};
+        uint16_t pay[4] = {0, 65535, (uint16_t)draw(&noise), (uint16_t)(65535 - abs(state[0] - 0x4000))};
         step_of(w, next_h, pay[kind & 3], strict);
         next_h++;
         if (next_h >= config.horizon) {

@@ -22,6 +22,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include "draw.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 void __sanitizer_cov_trace_pc(void);
@@ -53,17 +54,9 @@ void __sanitizer_cov_trace_pc(void)
     trace[cell] = (uint8_t)(trace[cell] + (trace[cell] != 255));
 }
 
-static uint32_t draw(void)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 17;
-    random_state ^= random_state << 5;
-    return random_state;
-}
-
 static uint32_t below(uint32_t n)
 {
-    return (uint32_t)((uint64_t)draw() * n >> 32);
+    return (uint32_t)((uint64_t)draw(&random_state) * n >> 32);
 }
 
 static unsigned hash_of_current(void)
@@ -164,14 +157,14 @@ static void mutate(void)
         uint32_t at = current.size == 0 ? 0 : below(current.size), run = 1 + below(8);
         switch (below(8)) {
         case 0: current.data[at] ^= (uint8_t)(1u << below(8)); break;
-        case 1: current.data[at] = (uint8_t)draw(); break;
+        case 1: current.data[at] = (uint8_t)draw(&random_state); break;
         case 2: current.data[at] = telling[below(sizeof telling)]; break;
         case 3: current.data[at] = (uint8_t)(current.data[at] + below(17) - 8); break;
         case 4: /* insert */
             if (current.size + run <= INPUT_MOST) {
                 memmove(current.data + at + run, current.data + at, current.size - at);
                 for (uint32_t i = 0; i < run; i++) {
-                    current.data[at + i] = (uint8_t)draw();
+                    current.data[at + i] = (uint8_t)draw(&random_state);
                 }
                 current.size += run;
             }
@@ -277,7 +270,7 @@ static void run(uint32_t seed, uint64_t most, double most_seconds, char **corpor
     for (uint32_t target = 0; target < 8; target++) { /* so that every target has a start, also with an empty corpus */
         current.size = 24;
         for (uint32_t i = 0; i < current.size; i++) {
-            current.data[i] = (uint8_t)(i == 0 ? target : draw());
+            current.data[i] = (uint8_t)(i == 0 ? target : draw(&random_state));
         }
         run_and_keep();
     }

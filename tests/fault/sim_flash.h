@@ -1,17 +1,24 @@
-/* A small flash that tears what is being written when power is lost, for fuzz.c and soak.c. Misuse by the store, a page
- * written twice or an address outside, goes to `sim_misuse`, which the includer defines. */
+/* A small flash that tears what is being written when power is lost, and wears out if asked to. Misuse by the store, a
+ * page written twice or an address outside, goes to `sim_misuse`, which the includer defines. */
 #ifndef SIM_FLASH_H
 #define SIM_FLASH_H
 #include <stdint.h>
 #include <string.h>
 #include "adamb_store.h"
+#include "draw.h"
 
-enum { SIM_SPACE = 1 << 14, SIM_TEARS = 5 };
+#ifndef SIM_SPACE
+#define SIM_SPACE (1 << 14)
+#endif
+enum { SIM_TEARS = 5 };
 
 typedef struct {
     adamb_flash face;
     uint8_t data[SIM_SPACE];
-    uint8_t written[SIM_SPACE]; /* by page: since the last erase */
+    uint8_t written[SIM_SPACE];      /* by page: since the last erase */
+    uint32_t erases[SIM_SPACE / 16]; /* by sector */
+    uint32_t endurance;              /* erases after which a sector has a stuck bit; 0: none */
+    void (*before)(uint32_t address, const uint8_t *data); /* called before every operation, if any; data 0: erase */
     uint32_t operations, cut_at; /* of prog and erase; power is lost in operation cut_at, counted from 1; 0: never */
     uint32_t random;
     int tear, dead;
@@ -19,20 +26,12 @@ typedef struct {
 
 static void sim_misuse(const char *what);
 
-static uint32_t sim_draw(uint32_t *state)
-{
-    *state ^= *state << 13;
-    *state ^= *state >> 17;
-    *state ^= *state << 5;
-    return *state;
-}
-
 /* What a cut leaves of `size` bytes that were to become `wanted`: nothing, a part, some bits, everything, or garbage. */
 static void sim_torn(sim_flash *f, uint8_t *old, const uint8_t *wanted, uint32_t size)
 {
-    uint32_t part = sim_draw(&f->random) % (size + 1);
+    uint32_t part = draw(&f->random) % (size + 1);
     for (uint32_t i = 0; i < size; i++) {
-        uint8_t mask = (uint8_t)sim_draw(&f->random), new_byte = wanted == 0 ? 0xFF : wanted[i];
+        uint8_t mask = (uint8_t)draw(&f->random), new_byte = wanted == 0 ? 0xFF : wanted[i];
         uint8_t some = (uint8_t)((old[i] & ~mask) | (new_byte & mask));
         uint8_t left[SIM_TEARS] = {old[i], i < part ? new_byte : old[i], some, new_byte, mask};
         old[i] = left[f->tear];
@@ -40,12 +39,15 @@ static void sim_torn(sim_flash *f, uint8_t *old, const uint8_t *wanted, uint32_t
 }
 
 /* 0 without power; counts the operation, and this may be the one that power is lost in. */
-static int sim_powered(sim_flash *f)
+static int sim_powered(sim_flash *f, uint32_t address, const uint8_t *data)
 {
     if (f->dead) {
         return 0;
     }
     f->operations++;
+    if (f->before != 0) {
+        f->before(address, data);
+    }
     f->dead = f->operations == f->cut_at;
     return 1;
 }
@@ -67,12 +69,11 @@ static int sim_read(void *context, uint32_t address, uint8_t *data, uint32_t byt
 static int sim_prog(void *context, uint32_t address, const uint8_t *data, uint32_t bytes)
 {
     sim_flash *f = context;
-    uint32_t page = address / f->face.page_bytes;
-    if (address % f->face.page_bytes != 0 || bytes != f->face.page_bytes ||
-        address / f->face.sector_bytes >= f->face.sectors) {
+    uint32_t page = address / f->face.page_bytes, sector = address / f->face.sector_bytes;
+    if (address % f->face.page_bytes != 0 || bytes != f->face.page_bytes || sector >= f->face.sectors) {
         sim_misuse("prog of something that is not a page");
     }
-    if (!sim_powered(f)) {
+    if (!sim_powered(f, address, data)) {
         return -1;
     }
     if (f->written[page]) {
@@ -89,26 +90,31 @@ static int sim_prog(void *context, uint32_t address, const uint8_t *data, uint32
         f->data[address + i] &= data[i];
     }
     f->written[page] = 1;
+    if (f->endurance != 0 && f->erases[sector] > f->endurance) {
+        f->data[address + sector % bytes] |= 0x10; /* stuck, and nobody says so */
+        f->data[address] &= 0xFE;
+    }
     return 0;
 }
 
 static int sim_erase(void *context, uint32_t address)
 {
     sim_flash *f = context;
-    uint32_t size = f->face.sector_bytes, pages = size / f->face.page_bytes;
-    if (address % size != 0 || address / size >= f->face.sectors) {
+    uint32_t size = f->face.sector_bytes, sector = address / size, pages = size / f->face.page_bytes;
+    if (address % size != 0 || sector >= f->face.sectors) {
         sim_misuse("erase of something that is not a sector");
     }
-    if (!sim_powered(f)) {
+    if (!sim_powered(f, address, 0)) {
         return -1;
     }
+    f->erases[sector]++;
     if (f->dead) {
         sim_torn(f, f->data + address, 0, size);
     } else {
         memset(f->data + address, 0xFF, size);
     }
     memset(f->written + address / f->face.page_bytes, f->dead, pages);
-    return f->dead ? -1 : 0;
+    return f->dead || (f->endurance != 0 && f->erases[sector] > 2 * f->endurance) ? -1 : 0;
 }
 
 /* After the content was changed from outside: a page that reads as erased cannot be told from one that is. */
@@ -133,6 +139,9 @@ static void sim_setup(sim_flash *f, uint32_t page, uint32_t sector, uint32_t sec
     f->operations = f->cut_at = 0;
     f->tear = f->dead = 0;
     f->random = seed | 1;
+    f->endurance = 0;
+    f->before = 0;
+    memset(f->erases, 0, sectors * sizeof f->erases[0]);
     memset(f->written, 1, sector * sectors / page);
 }
 

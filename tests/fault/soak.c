@@ -164,7 +164,7 @@ static uint32_t random_state, saves, cuts, again;
 static uint32_t boot(uint32_t completed, uint32_t coming)
 {
     for (uint32_t i = 0; i < WORDS_MOST; i++) {
-        block[i] = (uint16_t)sim_draw(&random_state);
+        block[i] = (uint16_t)draw(&random_state);
     }
     memset(page, 0xA5, sizeof page);
     memset(&store, 0xA5, sizeof store);
@@ -183,7 +183,7 @@ static uint32_t boot(uint32_t completed, uint32_t coming)
         fail("restored neither the last nor the coming save", episode);
     }
     flash.operations = 0;
-    flash.tear = (int)(sim_draw(&random_state) % SIM_TEARS);
+    flash.tear = (int)(draw(&random_state) % SIM_TEARS);
     return place;
 }
 
@@ -203,16 +203,16 @@ static void second_life(uint32_t places)
     uint32_t pages = (32 + 2 * k->words) / k->page + 4, completed = 0, coming = 0;
     sim_setup(&flash, k->page, k->sector, k->sectors, seed);
     for (uint32_t i = 0; i < SIM_SPACE; i++) {
-        flash.data[i] = (uint8_t)sim_draw(&flash.random);
+        flash.data[i] = (uint8_t)draw(&flash.random);
     }
     random_state = seed * 2654435761u | 1;
     saves = cuts = again = 0;
     while (completed < places) {
         uint32_t place = boot(completed, coming);
         uint64_t chain = chain_at[place];
-        uint32_t pulled = sim_draw(&random_state) % (6 * SPAN); /* power may also go between two saves */
+        uint32_t pulled = draw(&random_state) % (6 * SPAN); /* power may also go between two saves */
         completed = coming = place;
-        flash.cut_at = 1 + sim_draw(&random_state) % (4 * pages);
+        flash.cut_at = 1 + draw(&random_state) % (4 * pages);
         for (uint32_t episode = place * SPAN; completed < places; episode++) {
             if (pulled-- == 0) {
                 again += episode % SPAN;

@@ -16,19 +16,10 @@
 #include "adamb_spec.h"
 #include "adamb_store.h"
 
-enum { SPACE = 1 << 15, WORDS = 4096, TEARS = 5 };
+#define SIM_SPACE (1 << 15)
+#include "sim_flash.h"
 
-typedef struct flash {
-    adamb_flash face;
-    uint8_t data[SPACE];
-    uint8_t written[SPACE];      /* by page: since the last erase */
-    uint32_t erases[SPACE / 16]; /* by sector */
-    uint32_t endurance;          /* erases after which a sector has a stuck bit; 0: none */
-    uint32_t operations, cut_at; /* of prog and erase; power is lost in operation cut_at, counted from 1 */
-    int tear, dead;
-    uint32_t random;
-    void (*before)(uint32_t address, const uint8_t *data); /* called before every operation; data 0: erase */
-} flash;
+enum { WORDS = 4096 };
 
 static char replay[200];
 
@@ -45,132 +36,23 @@ static void fail(const char *what)
     exit(1);
 }
 
-static uint32_t draw(uint32_t *state)
+static void sim_misuse(const char *what)
 {
-    *state ^= *state << 13;
-    *state ^= *state >> 17;
-    *state ^= *state << 5;
-    return *state;
-}
-
-/* What a cut leaves of `size` bytes that were to become `wanted`: nothing, a part, some bits, everything, or garbage. */
-static void tear(flash *f, uint8_t *old, const uint8_t *wanted, uint32_t size)
-{
-    uint32_t part = draw(&f->random) % (size + 1);
-    for (uint32_t i = 0; i < size; i++) {
-        uint8_t mask = (uint8_t)draw(&f->random);
-        switch (f->tear) {
-        case 0: break;
-        case 1: old[i] = i < part ? wanted[i] : old[i]; break;
-        case 2: old[i] = (uint8_t)((old[i] & ~mask) | (wanted[i] & mask)); break;
-        case 3: old[i] = wanted[i]; break;
-        default: old[i] = mask; break;
-        }
-    }
-}
-
-static int starts(flash *f, uint32_t address, const uint8_t *data)
-{
-    if (f->dead) {
-        return 0;
-    }
-    f->operations++;
-    if (f->before != 0) {
-        f->before(address, data);
-    }
-    f->dead = f->operations == f->cut_at;
-    return 1;
-}
-
-static int sim_read(void *context, uint32_t address, uint8_t *data, uint32_t bytes)
-{
-    flash *f = context;
-    if (address + bytes > f->face.sector_bytes * f->face.sectors) {
-        fail("read outside the storage");
-    }
-    if (f->dead) {
-        return -1;
-    }
-    memcpy(data, f->data + address, bytes);
-    return 0;
-}
-
-static int sim_prog(void *context, uint32_t address, const uint8_t *data, uint32_t bytes)
-{
-    flash *f = context;
-    uint32_t page = address / f->face.page_bytes, sector = address / f->face.sector_bytes;
-    if (address % f->face.page_bytes != 0 || bytes != f->face.page_bytes || sector >= f->face.sectors) {
-        fail("prog of something that is not a page");
-    }
-    if (!starts(f, address, data)) {
-        return -1;
-    }
-    if (f->written[page]) {
-        fail("page written twice without an erase");
-    }
-    if (f->dead) {
-        tear(f, f->data + address, data, bytes);
-        /* A page that reads as erased cannot be told from one never written. */
-        for (uint32_t i = 0; i < bytes; i++) {
-            f->written[page] |= f->data[address + i] != 0xFF;
-        }
-        return -1;
-    }
-    for (uint32_t i = 0; i < bytes; i++) {
-        f->data[address + i] &= data[i];
-    }
-    f->written[page] = 1;
-    if (f->endurance != 0 && f->erases[sector] > f->endurance) {
-        f->data[address + sector % bytes] |= 0x10; /* stuck, and nobody says so */
-        f->data[address] &= 0xFE;
-    }
-    return 0;
-}
-
-static int sim_erase(void *context, uint32_t address)
-{
-    static uint8_t blank[SPACE];
-    flash *f = context;
-    uint32_t size = f->face.sector_bytes, sector = address / size, pages = size / f->face.page_bytes;
-    if (address % size != 0 || sector >= f->face.sectors) {
-        fail("erase of something that is not a sector");
-    }
-    if (!starts(f, address, 0)) {
-        return -1;
-    }
-    f->erases[sector]++;
-    memset(blank, 0xFF, size);
-    if (f->dead) {
-        tear(f, f->data + address, blank, size);
-        memset(f->written + sector * pages, 1, pages);
-        return -1;
-    }
-    memset(f->data + address, 0xFF, size);
-    memset(f->written + sector * pages, 0, pages);
-    return f->endurance != 0 && f->erases[sector] > 2 * f->endurance ? -1 : 0;
+    fail(what);
 }
 
 /* One life: a controller, its store, and what the last two saves were. */
-static flash main_flash, other_flash;
+static sim_flash main_flash, other_flash;
 static uint8_t main_page[8192], other_page[8192];
 static adamb_store main_store, other_store;
 static uint16_t block[WORDS], found[WORDS], completed[WORDS], coming[WORDS];
 static uint32_t words, life_random;
 static int any_completed;
 
-static void setup(flash *f, char **a, uint32_t seed)
+static void setup(sim_flash *f, char **a, uint32_t seed)
 {
-    memset(f, 0, sizeof *f);
-    f->face.context = f;
-    f->face.page_bytes = (uint32_t)atoi(a[0]);
-    f->face.sector_bytes = (uint32_t)atoi(a[1]);
-    f->face.sectors = (uint32_t)atoi(a[2]);
-    f->face.read = sim_read;
-    f->face.prog = sim_prog;
-    f->face.erase = sim_erase;
-    f->random = seed * 2654435761u | 1;
-    memset(f->written, 1, sizeof f->written);
-    for (uint32_t i = 0; i < SPACE; i++) {
+    sim_setup(f, (uint32_t)atoi(a[0]), (uint32_t)atoi(a[1]), (uint32_t)atoi(a[2]), seed * 2654435761u);
+    for (uint32_t i = 0; i < SIM_SPACE; i++) {
         f->data[i] = (uint8_t)draw(&f->random); /* whatever was on the storage before */
     }
 }
@@ -215,7 +97,7 @@ static int is(const uint16_t *wanted)
     return memcmp(found, wanted, 2 * used) == 0;
 }
 
-static void open_store(adamb_store *store, flash *f, uint8_t *page)
+static void open_store(adamb_store *store, sim_flash *f, uint8_t *page)
 {
     f->dead = 0;
     f->cut_at = 0;
@@ -312,14 +194,14 @@ static void every_operation(uint32_t address, const uint8_t *data)
         return;
     }
     for (int i = 0; i < tears; i++) {
-        int kind = tears == TEARS ? i : (int)(main_flash.operations % TEARS);
+        int kind = tears == SIM_TEARS ? i : (int)(main_flash.operations % SIM_TEARS);
         if (only_tear < 0 || kind == only_tear) {
             cut_here(kind, address, data);
         }
     }
 }
 
-static void print_wear(const flash *f, uint32_t used)
+static void print_wear(const sim_flash *f, uint32_t used)
 {
     uint32_t least = f->erases[0], most = f->erases[0];
     for (uint32_t i = 0; i < used; i++) {
@@ -370,7 +252,7 @@ static void run_lives(int boots)
         }
         main_flash.operations = 0;
         main_flash.cut_at = 1 + draw(&main_flash.random) % (4 * main_store.slot_bytes / main_flash.face.page_bytes + 20);
-        main_flash.tear = (int)(draw(&main_flash.random) % TEARS);
+        main_flash.tear = (int)(draw(&main_flash.random) % SIM_TEARS);
         for (int i = 0; i < 20 && !main_flash.dead; i++) {
             play(1);
             memcpy(coming, block, sizeof block);
@@ -484,19 +366,19 @@ static uint32_t crc_of(const uint8_t *data, uint32_t gap, uint32_t length)
 /* Saves whose bytes were changed and whose CRCs were made right again: refused, or a block that passes the check. */
 static void run_forge(int forgeries)
 {
-    static uint8_t sound[SPACE];
+    static uint8_t sound[SIM_SPACE];
     uint32_t random = main_flash.random, taken = 0, cleared = 0;
     open_store(&main_store, &main_flash, main_page);
     play(9);
     if (adamb_store_save(&main_store, block) != 0) {
         fail("save");
     }
-    memcpy(sound, main_flash.data, SPACE);
+    memcpy(sound, main_flash.data, SIM_SPACE);
     for (int i = 0; i < forgeries; i++) {
         uint8_t *save = main_flash.data;
         uint32_t length = 16 + (uint32_t)adamb_snapshot_bytes(block), claimed;
         int code;
-        memcpy(main_flash.data, sound, SPACE);
+        memcpy(main_flash.data, sound, SIM_SPACE);
         for (uint32_t k = draw(&random) % 3 + 1; k != 0; k--) {
             uint32_t at = draw(&random) % (draw(&random) & 1 ? 32 : draw(&random) & 1 ? 140 : length);
             save[at] = (uint8_t)(draw(&random) & 1 ? draw(&random) : save[at] ^ 1u << draw(&random) % 8);
@@ -543,7 +425,7 @@ int main(int n, char **a)
     words = (uint32_t)atoi(a[5]);
     seed = (uint32_t)atoi(a[n > 7 ? 7 : 6]);
     setup(&main_flash, a + 2, seed);
-    if (main_flash.face.sector_bytes * main_flash.face.sectors > SPACE || words > WORDS) {
+    if (main_flash.face.sector_bytes * main_flash.face.sectors > SIM_SPACE || words > WORDS) {
         return 2;
     }
     new_block(seed);

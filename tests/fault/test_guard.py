@@ -107,12 +107,16 @@ def test_both_guards_answer_damage_alike_and_leave_the_same_words_and_storage(na
     assert pair[0].damages > 0 and pair[0].restored > 0
 
 
+def live(one):
+    for number in range(20):
+        episode(one, random.Random(number))
+
+
 @pytest.mark.parametrize("twin", [0, 1], ids=["c", "python"])
 def test_a_sealed_word_that_flips_is_answered_by_the_newest_save(twin):
     pair, _ = open_pair("1+1")
     one = pair[twin]
-    for number in range(20):
-        episode(one, random.Random(number))
+    live(one)
     assert one.save() == 0
     saved = array("H", one.block)
     episode(one, random.Random(99))
@@ -128,8 +132,7 @@ def test_a_sealed_word_that_flips_is_answered_by_the_newest_save(twin):
 @pytest.mark.parametrize("twin", [0, 1], ids=["c", "python"])
 def test_without_a_store_damage_is_answered_by_a_clean_start(twin):
     one = open_pair("1+1", saves=False)[0][twin]
-    for number in range(20):
-        episode(one, random.Random(number))
+    live(one)
     assert one.save() == _spec.ERR_EMPTY
     one.block[_spec.H_UNITS] ^= 1 << 14
     assert one.tick() == guard.ANEW
@@ -142,8 +145,7 @@ def test_without_a_store_damage_is_answered_by_a_clean_start(twin):
 def test_a_damaged_block_is_replaced_instead_of_saved(twin):
     pair, flashes = open_pair("1+1")
     one = pair[twin]
-    for number in range(20):
-        episode(one, random.Random(number))
+    live(one)
     assert one.save() == 0
     image = bytes(flashes[twin].data)
     one.block[_spec.H_SPLITS] += 1  # no slice looks at this

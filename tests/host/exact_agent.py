@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -20,17 +19,10 @@ CORE = Path(__file__).parents[2] / "firmware_model" / "c"
 @cache
 def library():
     target = Path(mkdtemp()) / "exact_act.so"
-    sources = [str(path) for path in (SOURCE, *sorted(CORE.glob("*.c")))]
-    problems = []
-    for compiler in binding._compilers():
-        command = [*compiler, "-shared", "-fPIC", "-O2", "-std=c99", f"-I{CORE}", *sources, "-o", str(target)]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode == 0:
-            ffi = FFI()
-            ffi.cdef("int exact_act(uint16_t *, uint32_t, uint32_t, int, const uint16_t *, uint16_t *);")
-            return ffi, ffi.dlopen(str(target))
-        problems.append(done.stderr)
-    raise AssertionError(problems)
+    binding.compile_library([SOURCE, *sorted(CORE.glob("*.c"))], target, ["-O2", "-std=c99", f"-I{CORE}"])
+    ffi = FFI()
+    ffi.cdef("int exact_act(uint16_t *, uint32_t, uint32_t, int, const uint16_t *, uint16_t *);")
+    return ffi, ffi.dlopen(str(target))
 
 
 class ExactAgent(CoreAgent):

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import shutil
-import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -81,9 +80,8 @@ def built(folder: Path, part: Part | None) -> Path:
         path.write_text(text.replace(part.line, part.without))
     library = folder / "core.so"
     batch = build.FIRMWARE / "batch"
-    command = ["cc", "-shared", "-fPIC", *build.FLAGS, f"-I{sources}", f"-I{batch}"]
-    files = [str(path) for path in (*sorted(sources.glob("*.c")), *sorted(batch.glob("*.c")))]
-    subprocess.run([*command, *files, "-o", str(library)], check=True)
+    files = [*sorted(sources.glob("*.c")), *sorted(batch.glob("*.c"))]
+    binding.compile_library(files, library, [*build.FLAGS, f"-I{sources}", f"-I{batch}"])
     return library
 
 

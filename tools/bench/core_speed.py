@@ -7,7 +7,6 @@ build that counts, which nothing disturbs. The exponent is the slope of log cost
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -38,16 +37,13 @@ def counting_library(folder: Path) -> tuple[Any, Any]:
 
     (folder / "work.h").write_text(COUNTER)
     (folder / "work.c").write_text("#include <stdint.h>\nuint64_t adamb_work_n;\n")
-    files = [str(path) for path in (*sources.SOURCES, folder / "work.c")]
     flags = [*sources.FLAGS, *(f"-I{sources.FIRMWARE / name}" for name in sources.FOLDERS)]
     target = folder / "counting.so"
-    for compiler in binding._compilers():
-        command = [*compiler, "-shared", "-fPIC", "-include", str(folder / "work.h"), *flags]
-        if subprocess.run([*command, *files, "-o", str(target)], capture_output=True).returncode == 0:
-            ffi = FFI()
-            ffi.cdef(sources.declarations() + "\nextern uint64_t adamb_work_n;")
-            return ffi, ffi.dlopen(str(target))
-    raise SystemExit("no compiler could build the counting core")
+    hook = ["-include", str(folder / "work.h")]
+    binding.compile_library([*sources.SOURCES, folder / "work.c"], target, [*hook, *flags])
+    ffi = FFI()
+    ffi.cdef(sources.declarations() + "\nextern uint64_t adamb_work_n;")
+    return ffi, ffi.dlopen(str(target))
 
 
 def task(episodes: int) -> Any:
