@@ -29,13 +29,6 @@ def run_command(folder: Path, *command: str) -> subprocess.CompletedProcess[str]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
 
 
-@pytest.fixture(scope="module")
-def c_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("port") / "controller"
-    assert main(["port", "--c", "--budget", "2KiB", "--out", str(folder)]) == 0
-    return folder
-
-
 @pytest.mark.slow
 def test_the_c_folder_holds_the_core_unchanged(c_folder: Path) -> None:
     for path in [*core.sources(), *core.c_folder().glob("*.h")]:

@@ -80,13 +80,6 @@ int run(int episodes)
 """
 
 
-@pytest.fixture(scope="module")
-def c_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("port") / "controller"
-    assert main(["port", "--c", "--budget", "2KiB", "--out", str(folder)]) == 0
-    return folder
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("make") is None or shutil.which("cc") is None, reason="needs make and cc")
 def test_the_guarded_example_builds_without_warnings_and_recovers(c_folder: Path) -> None:
