@@ -36,6 +36,7 @@ class Task:
     drift: str
     continuing: bool
     parameters: dict[str, str]
+    horizon: int | None = None
 
     def make(self) -> Problem:
         from adamb.host_sim.registry import make_problem
@@ -47,6 +48,7 @@ class Task:
             drift=self.drift,
             continuing=self.continuing,
             episodes=self.episodes,
+            horizon=self.horizon,
             params=self.parameters,
         )
 
@@ -108,6 +110,16 @@ def compare(
     _show(task, rows, most, json)
 
 
+def beside(task: Task, cap: int | None, options: dict[str, Any], *, quiet: bool) -> Table:
+    """The controller under one cap and all rules of the problem, as `adamb run --trace` shows them."""
+    from adamb.tools.comparing import Contender
+
+    controller = Contender("controller", "adamb", cap, tuple(options.items()))
+    rules = [Contender("baseline", f"baseline:{name}") for name in task.make().baselines()]
+    line_up = [controller, *rules, Contender("baseline", "static")]
+    return table(task, _watched(task, line_up, cap, quiet=quiet), cap)
+
+
 def parse_budgets(text: str) -> list[int]:
     """Caps in bytes from `1KiB,4KiB`; at least one."""
     sizes = [parse_size(part, "budgets") for part in text.split(",") if part.strip()]
@@ -116,7 +128,7 @@ def parse_budgets(text: str) -> list[int]:
     return sizes
 
 
-def _watched(task: Task, line_up: Sequence[Any], cap: int, *, quiet: bool) -> list[Row]:
+def _watched(task: Task, line_up: Sequence[Any], cap: int | None, *, quiet: bool) -> list[Row]:
     from rich.console import Console
 
     from adamb.tools.comparing import compare as play
@@ -159,13 +171,14 @@ def _show(task: Task, rows: list[Row], cap: int, json: str | None) -> None:
         outputs.write_atomic(Path(json), content)
 
 
-def table(task: Task, rows: list[Row], cap: int) -> Table:
+def table(task: Task, rows: list[Row], cap: int | None) -> Table:
     """The controller by cap, its rivals, the baselines from best to worst, the optimum."""
     from adamb.tools.comparing import LAST
 
     drift = "" if task.drift == "none" else f", drift {task.drift}"
     known = any(row.share is not None for row in rows)
-    headings = ["agent", "return", "of V*", f"− adamb {format_bytes(cap)}", "bytes"]
+    controller = rows[0].contender.label if cap is None else f"adamb {format_bytes(cap)}"
+    headings = ["agent", "return", "of V*", f"− {controller}", "bytes"]
     if not known:
         headings.remove("of V*")
     title = f"{task.problem}: {task.episodes} episodes{drift}, last {min(LAST, task.episodes)}"
@@ -228,14 +241,15 @@ def _label(row: Row) -> str:
     return row.contender.label.removeprefix("baseline:")
 
 
-def footer(task: Task, rows: list[Row], cap: int) -> str:
+def footer(task: Task, rows: list[Row], cap: int | None) -> str:
     """What one must know to read and to repeat the table."""
     from adamb.tools.summary import seeds_text
 
     given = ", ".join(f"{name}={value}" for name, value in rows[0].contender.options)
+    under = "without a cap" if cap is None else f"under {format_bytes(cap)}"
     lines = [
         f"seeds {seeds_text(task.seeds)}; mean return of an episode ± 95 % over {len(task.seeds)} seeds; "
-        f"− adamb: paired difference to adamb under {format_bytes(cap)}",
+        f"− adamb: paired difference to adamb {under}",
         f"adamb{' (' + given + ')' if given else ''} and rivals run with their default options, tuned to no "
         "problem; rivals are charged the 16-bit numbers a device would keep; bytes: worst seed; — keeps "
         "nothing it has learned",

@@ -137,7 +137,7 @@ def _short(agent: str) -> str:
 def compare(
     make: Callable[[], Problem],
     line_up: Sequence[Contender],
-    cap: int,
+    cap: int | None,
     announce: Callable[[str], object] = lambda label: None,
 ) -> list[Row]:
     """Play everybody; `make` gives a fresh problem with the same seeds each time."""

@@ -176,7 +176,32 @@ def run(
         force=force,
         quiet=quiet,
     )
-    raise typer.Exit(perform(request))
+    from adamb.tools.cli import OK
+
+    code = perform(request)
+    if trace and agent == "adamb" and code == OK:
+        _show_rules(request)
+    raise typer.Exit(code)
+
+
+def _show_rules(request: Request) -> None:
+    """On a trace nothing says what could be earned, so the rules of the problem play it too."""
+    from rich.console import Console
+
+    from adamb.tools.compare_command import Task, beside
+
+    task = Task(
+        request.problem,
+        request.seeds,
+        request.episodes,
+        request.instance,
+        request.drift,
+        request.continuing,
+        request.parameters,
+        request.horizon,
+    )
+    console = Console(stderr=request.json == "-")
+    console.print(beside(task, request.budget_bytes, request.options, quiet=request.quiet))
 
 
 def bounded(name: str, value: int, low: int, high: int) -> int:

@@ -43,6 +43,16 @@ def test_a_trace_means_the_parameter_and_changes_the_result(capsys, files):
     assert returns[0] == returns[1] and returns[2] != returns[0] != returns[3]
 
 
+@pytest.mark.parametrize("budget", [["--budget", "4KiB"], []])
+def test_on_a_trace_the_rules_of_the_problem_stand_beside_the_controller(capsys, files, budget):
+    line = ["run", "dram-1x1", "--trace", files[0], "--episodes", 3, "--seeds", 2, "--quiet", *budget]
+    code, out, error = adamb(capsys, *line)
+    assert code == 0, error
+    names = [row.split("  ")[0].strip() for row in out.splitlines()]
+    rules = {"adaptive", "open", "closed", "fcfs", "t-star", "best-static", "static", "random"}
+    assert {"adamb 4 KiB" if budget else "adamb", *rules} <= set(names)
+
+
 def test_two_traces_are_two_tenants_in_the_order_given(capsys, files):
     returns = []
     for order in (files, files[::-1]):
