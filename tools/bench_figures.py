@@ -58,7 +58,7 @@ def pareto_figure(league: League, problem: str) -> Figure:
     axes.set_xlabel("bytes at the peak of the worst seed")
     axes.set_ylabel(f"% of {league.references[problem]['unit']}")
     axes.set_title(f"{problem}: bytes against reward")
-    axes.legend(fontsize=9, loc="lower right")
+    axes.legend(fontsize=9, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.12))
     return figure
 
 
