@@ -16,7 +16,7 @@ typedef struct {
     adamb_flash face;
     uint8_t data[SIM_SPACE];
     uint8_t written[SIM_SPACE];      /* by page: since the last erase */
-    uint32_t erases[SIM_SPACE / 16]; /* by sector */
+    uint32_t erases[SIM_SPACE];      /* by sector, which may be a single byte */
     uint32_t endurance;              /* erases after which a sector has a stuck bit; 0: none */
     void (*before)(uint32_t address, const uint8_t *data); /* called before every operation, if any; data 0: erase */
     uint32_t operations, cut_at; /* of prog and erase; power is lost in operation cut_at, counted from 1; 0: never */
