@@ -37,7 +37,7 @@ from typing import Any
 from adamb.budgets.bounds_exact import ForestBound, TreeBound
 from adamb.budgets.controller import level_limit
 from adamb.budgets.errors import InputError
-from adamb.budgets.thresholds import Number, SplitRule, split_rule
+from adamb.budgets.thresholds import EARLY, Number, SplitRule, split_rule
 from adamb.firmware_model import _spec as spec
 
 #: A price is a float in the search and a Fraction in the certificate; both obey the same arithmetic.
@@ -111,7 +111,8 @@ class Layout:
         return 1 if self.mode == "tracking" else -(-entries // CHAIN_ENTRIES)
 
     def rule(self, gamma: Number, phi: Number, split: str) -> SplitRule:
-        return split_rule(self.d, gamma, phi, split, level_max=self.level_max)
+        rule = EARLY if split == "inherited" and self.mode == "tracking" else split
+        return split_rule(self.d, gamma, phi, rule, level_max=self.level_max)
 
 
 @dataclass(frozen=True)
@@ -144,7 +145,7 @@ class TreeUnits:
         """
         most = self._cells(level) if self.layout.mode == "paper" else TRACKING_ENTRIES
         if level < self.rule.finest:
-            most = min(most, self.rule.costs[level] - 1)
+            most = min(most, self.rule.waits[level] - 1)
         hull = [(0, 0)]
         for n in _corner_samples(most):
             point = (n, self._ball(n, level))
@@ -166,6 +167,12 @@ class TreeUnits:
             total += max(0, gain + bonus - price * n)
             bonus = 0
         return total
+
+    def _split_ball(self, level: int, price: Price) -> Price:
+        """The best a ball can bring before its split: at once, or after more samples where it may wait."""
+        first, last = self.rule.costs[level], self.rule.waits[level]
+        later = range(first + 1, min(last, TRACKING_ENTRIES) + 1)  # only tracking may wait
+        return max(self._ball(n, level) - price * n for n in (first, *later))
 
     @property
     def _blocks(self) -> int:
@@ -193,8 +200,7 @@ class TreeUnits:
                 leaf = self._leaf(level, price, bonus)
                 split = -1 + 0 * price
                 if splitting:
-                    cost = self.rule.costs[level]
-                    split = self._ball(cost, level) + self._blocks + bonus - price * cost - leaf
+                    split = self._split_ball(level, price) + self._blocks + bonus - leaf
                 offers.append((size, leaf, split))
             below = _choose(below if splitting else [], offers, 1 << (self.rule.d * max(0, level - 1)))
         return sum(length * slope for length, slope in below)

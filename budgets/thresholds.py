@@ -26,7 +26,10 @@ LEVEL_MAX: int = int(_spec.LEVEL_MAX)
 #: n^q has about q·13 bits; beyond this denominator the exact test would be slow for no gain in meaning.
 DENOMINATOR_MAX = 1000
 
+#: What `split` can be, and what becomes of `inherited` in mode tracking: a ball that leads its parent may
+#: split early, when its samples are a power of two and at least a quarter of the threshold.
 RULES = ("own", "inherited")
+EARLY = "early"
 
 
 def exact(field: str, value: Number) -> Fraction:
@@ -101,16 +104,29 @@ class SplitRule:
 
     @property
     def costs(self) -> tuple[int, ...]:
-        """Own samples that a ball of each level needs before it splits; at least one.
+        """The fewest own samples with which a ball of each level splits; at least one.
 
         own: n + 1 ≥ n₊ after the update, so n₊ − 1 samples. inherited: min(ancestors, n₊(ℓ−1)) + n ≥ n₊; the
         ancestors of a ball that exists hold at least n₊(ℓ−1), so n₊(ℓ) − n₊(ℓ−1) samples, and n₊(0) at the
-        root.
+        root. early: the same, or below the root the first power of two from n₊/4 on.
         """
         if self.rule == "own":
             return tuple(max(1, n - 1) for n in self.thresholds)
         previous = (0, *self.thresholds)
-        return tuple(max(1, n - before) for n, before in zip(self.thresholds, previous, strict=False))
+        costs = tuple(max(1, n - before) for n, before in zip(self.thresholds, previous, strict=False))
+        if self.rule == EARLY:
+            quarters = [(n + 3) // 4 for n in self.thresholds[1:]]
+            early = [1 << (quarter - 1).bit_length() for quarter in quarters]
+            costs = (*costs[:1], *map(min, costs[1:], early))
+        return costs
+
+    @property
+    def waits(self) -> tuple[int, ...]:
+        """The most own samples with which a ball of each level splits, if there is room.
+
+        early: its ancestors may have split with less than inherited samples ask for, so up to n₊.
+        """
+        return self.thresholds if self.rule == EARLY else self.costs
 
 
 def split_rule(
@@ -125,7 +141,7 @@ def split_rule(
     """The split rule of a d-dimensional S×A with thresholds ⌈φ·2^(γℓ)⌉, cut where one cannot trigger."""
     if d < 2:
         raise InputError("d", d, "must be at least 2 (one state and one action dimension)")
-    if rule not in RULES:
+    if rule not in (*RULES, EARLY):
         raise InputError("split", rule, f"must be one of {', '.join(RULES)}")
     _checked(gamma, phi)
     found: list[int] = []

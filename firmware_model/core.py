@@ -13,10 +13,8 @@ functions only Config() needs more).
 
 from ._scratch import (
     T_ACTION,
-    T_CHUNKS,
     T_D_A,
     T_D_S,
-    T_H,
     T_HORIZON,
     T_NEXT,
     T_REWARD,
@@ -37,10 +35,8 @@ from ._spec import (
     H_RECLAIMS,
     H_UNITS,
     H_WORDS,
-    NEXT_MASK,
     RECLAIM_MASK,
     S_ACTION,
-    S_JOB_CELL,
     S_STATE,
 )
 from .adapt import episode as adapt_episode
@@ -52,15 +48,13 @@ from .call import step as call_step
 from .code import pack as code_pack
 from .code import unpack as code_unpack
 from .config import Config, required_words, thresholds, usable, write_header
-from .learn import jobs as learn_jobs
 from .learn import sample as learn_sample
 from .number import random as number_random
 from .pool import count_up
 from .pool import room as pool_room
 from .reclaim import tree as reclaim_tree
-from .tree import scan as tree_scan
+from .refresh import refresh_later, refresh_next
 from .value import find as value_find
-from .value import set as value_set
 from .value_reclaim import reclaim as value_reclaim
 
 __all__ = ["Config", "Controller", "attach", "init", "required_words", "thresholds"]
@@ -136,32 +130,19 @@ def _reclaim(w, t):
         count_up(w, H_RECLAIMS)
 
 
-def _refresh_next(w, t):
-    """What was learnt at other states and steps is news to the cell that will be played next: refresh it.
-
-    Always, but in problems of 1+1 dimensions, where it matters less, in one observe of eight and in the place
-    of other work: returns 1 then.
-    """
-    h = t[T_H]
-    if h + 1 == t[T_HORIZON] or (t[T_CHUNKS] == 1 and number_random(w) & NEXT_MASK):
-        return 0
-    call_decode(w, t, h + 1)
-    tree_scan(w, t, t[T_NEXT])
-    value_set(w, t, t[T_NEXT])
-    call_decode(w, t, h)
-    return t[T_CHUNKS] == 1
-
-
 def _learn(w, t):
-    """Refresh what comes next, learn from the sample in `t`, do one job, look for free units.
+    """Refresh what comes next, learn from the sample in `t`, refresh something else, look for free units.
 
     In problems of 1+1 dimensions an observe does at most one of the three besides learning: none is long.
     """
-    busy = not w[H_FLAGS] & FLAG_PAPER and _refresh_next(w, t)
-    learn_sample(w, t)
-    if not busy and w[t[T_STEP] + S_JOB_CELL]:
-        learn_jobs(w, t)
-        busy = t[T_CHUNKS] == 1
+    busy = 0
+    if w[H_FLAGS] & FLAG_PAPER:
+        learn_sample(w, t)
+    else:
+        busy = refresh_next(w, t)
+        learn_sample(w, t)
+        if not busy:
+            busy = refresh_later(w, t)
     if not busy:
         _reclaim(w, t)
 

@@ -43,7 +43,7 @@ from ._spec import (
 )
 from .adapt import bonus as adapt_bonus
 from .call import step as call_step
-from .learn_model import add_sample, gather_all, gather_near
+from .learn_model import add_sample, ball_value, gather_all, gather_near, parent_value
 from .pool import alloc as pool_alloc
 from .pool import count_up
 from .pool import room as pool_room
@@ -111,6 +111,20 @@ def _descend(w, t):
             return
 
 
+def _leads(w, t):
+    """Does the ball earn more than its parent did, by twice its bonus? Then it is divided early.
+
+    Only while a quarter of the block is free, and asked when its samples, a power of two, are at least a
+    quarter of the threshold.
+    """
+    n = w[(t[T_REC] << 2) + R_N] & N_MAX
+    if t[T_PARENT] == 0 or n & n - 1 or 4 * n < w[H_WORDS + t[T_LEVEL]] or pool_room(w) < w[H_UNITS] >> 2:
+        return False
+    n = 2 * adapt_bonus(w, t, 4 * n)
+    n += parent_value(w, t)
+    return ball_value(w, t) > n
+
+
 def _wants_split(w, t):
     i = H_WORDS + t[T_LEVEL]  # the ball's threshold
     if t[T_LEVEL] >= t[T_FINEST]:
@@ -120,7 +134,7 @@ def _wants_split(w, t):
         return n + 1 >= w[i]
     if t[T_LEVEL]:
         n += min(t[T_INHERITED_N], w[i - 1])
-    return n >= w[i]
+    return n >= w[i] or (not w[H_FLAGS] & FLAG_PAPER and _leads(w, t))
 
 
 def _request(w, t, step):

@@ -53,11 +53,11 @@ def _parent_weight(w, t, own):
     return parent
 
 
-def _ball_value(w, t):
+def ball_value(w, t):
     return _own_value(w, t, t[T_REC], t[T_LEVEL])
 
 
-def _parent_value(w, t):
+def parent_value(w, t):
     return _own_value(w, t, t[T_PARENT], t[T_LEVEL] - 1)
 
 
@@ -72,13 +72,13 @@ def gather_near(w, t):
         shift = number_shift(own + parent)
         own = shifted(own, shift)
         parent = shifted(parent, shift)
-        value = parent * _parent_value(w, t)
-        value += own * _ball_value(w, t)
+        value = parent * parent_value(w, t)
+        value += own * ball_value(w, t)
         t[T_VALUE] = number_mean(value, own + parent)
     elif own:
-        t[T_VALUE] = _ball_value(w, t)
+        t[T_VALUE] = ball_value(w, t)
     elif parent:
-        t[T_VALUE] = _parent_value(w, t)
+        t[T_VALUE] = parent_value(w, t)
 
 
 def _add_reward(w, t, i):

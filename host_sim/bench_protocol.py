@@ -36,7 +36,7 @@ class Seeds:
     tuning: tuple[int, ...]
 
 
-SEEDS = Seeds(tuple(range(50_000, 50_020)), tuple(range(40_000, 40_010)))
+SEEDS = Seeds(tuple(range(70_000, 70_020)), tuple(range(40_000, 40_010)))
 QUICK_SEEDS = Seeds(SEEDS.scored[:10], SEEDS.tuning[:4])
 SLOW_TUNING = 5
 """Tuning seeds on the slow simulators."""

@@ -227,13 +227,13 @@ class TrackingLearner:
         ball = self.ball_at(h, point, action)
         self._add_sample(ball, reward, next_state)
         q = self._update_surplus(h, ball)
-        if self._due(ball):
+        if self._due(h, ball):
             self._split(h, ball)
             self._refresh(h, point)
         elif not self._holds(h, point, action, ball, q):
             self._refresh(h, point)
-        if self.jobs[h] is not None and not busy:
-            self._continue_job(h)
+        if not busy:
+            self._refresh_later(h)
 
     def _follow_reward(self, h: int, reward: float) -> None:
         i, window = (0, AUTO_WINDOW_SHARED) if self.shared else (h, AUTO_WINDOW)
@@ -248,6 +248,17 @@ class TrackingLearner:
             return False
         self._refresh(h + 1, point)
         return seldom
+
+    def _refresh_later(self, h: int) -> None:
+        """The next cell of a job, or in more dimensions at times any cell of this step or the first."""
+        if self.settings.d_s + self.settings.d_a > 2:
+            drawn = self._draw()
+            if self.jobs[h] is None or drawn & _spec.ANY_MASK == 0:
+                bits = self.settings.d_s * MAX_LEVEL
+                self._refresh(0 if drawn & 1 else h, 1 << bits | drawn << bits >> 16)
+                return
+        if self.jobs[h] is not None:
+            self._continue_job(h)
 
     def end_episode(self) -> None:
         """Nothing waits for the end of an episode here."""
@@ -304,7 +315,7 @@ class TrackingLearner:
     def clip(self, h: int, q: float) -> float:
         return min(max(q, 0.0), float(self.settings.horizon - h))
 
-    def _due(self, ball: TrackedBall) -> bool:
+    def _due(self, h: int, ball: TrackedBall) -> bool:
         """Split test. Inherited samples count for at most what the parent's threshold asked for."""
         threshold = self.thresholds[ball.level]
         if self.settings.split == "own":
@@ -312,10 +323,19 @@ class TrackingLearner:
         else:
             before = self.thresholds[ball.level - 1] if ball.level else 0
             due = min(sum(above.n for above in ball.ancestors()), before) + ball.n >= threshold
+            due = due or self._leads(h, ball)
         if due and ball.level + 1 == MAX_LEVEL:
             self.refused_splits += 1
             return False
         return due
+
+    def _leads(self, h: int, ball: TrackedBall) -> bool:
+        """Does the ball earn more than its parent did, by twice its bonus? Asked at powers of two samples."""
+        n, parent = ball.n, ball.parent
+        if parent is None or n.bit_count() != 1 or 4 * n < self.thresholds[ball.level]:
+            return False
+        above = parent.reward + self.expected(h, parent)
+        return ball.reward + self.expected(h, ball) > above + 2 * self.bonus(h, n)
 
     def _split(self, h: int, ball: TrackedBall) -> None:
         settings = self.settings

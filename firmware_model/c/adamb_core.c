@@ -234,6 +234,14 @@ static void reclaim(adamb_call *c)
     }
 }
 
+/* V and the best action of one cell, by a search. */
+static void refresh(adamb_call *c, uint8_t h, uint16_t code)
+{
+    adamb_core_decode(c, c->w, h);
+    adamb_tree_scan(c, code);
+    adamb_value_set(c, code);
+}
+
 /* What was learnt at other states and steps is news to the cell that will be played next: refresh it. Always, but in
  * problems of 1+1 dimensions, where it matters less, in one observe of eight and in the place of other work: returns 1
  * then. */
@@ -243,11 +251,28 @@ static int refresh_next(adamb_call *c, uint16_t code)
     if (h + 1 == c->horizon || (c->chunks == 1 && (adamb_number_random(c->w) & ADAMB_NEXT_MASK) != 0)) {
         return 0;
     }
-    adamb_core_decode(c, c->w, (uint8_t)(h + 1));
-    adamb_tree_scan(c, code);
-    adamb_value_set(c, code);
+    refresh(c, (uint8_t)(h + 1), code);
     adamb_core_decode(c, c->w, h);
     return c->chunks == 1;
+}
+
+/* Refresh the next cell of a pending job. With more than 1+1 dimensions, where most cells are seldom visited, at times and
+ * when there is no job any cell of this step or of the first, which nothing looks ahead to. Returns 1 when it took the turn
+ * of other work. */
+static int refresh_later(adamb_call *c)
+{
+    int pending = c->w[c->step + ADAMB_S_JOB_CELL] != 0;
+    if (c->chunks > 1) {
+        uint16_t random = adamb_number_random(c->w);
+        if (!pending || (random & ADAMB_ANY_MASK) == 0) {
+            refresh(c, (random & 1u) != 0 ? 0 : c->h, random);
+            return 0;
+        }
+    }
+    if (pending) {
+        adamb_learn_jobs(c);
+    }
+    return pending && c->chunks == 1;
 }
 
 int adamb_observe(uint16_t *block, int h, uint16_t reward, const uint16_t *next_state)
@@ -265,11 +290,10 @@ int adamb_observe(uint16_t *block, int h, uint16_t reward, const uint16_t *next_
     block[c.step + ADAMB_S_ACTION] = 0;
     adamb_adapt_step(&c, state, action, reward, next_state);
     uint16_t next = adamb_code_pack(next_state, c.d_s);
-    int busy = !has_flag(block, ADAMB_FLAG_PAPER) && refresh_next(&c, next);
+    int tracking = !has_flag(block, ADAMB_FLAG_PAPER), busy = tracking && refresh_next(&c, next);
     adamb_learn_sample(&c, state, action, reward, next);
-    if (!busy && block[c.step + ADAMB_S_JOB_CELL] != 0) {
-        adamb_learn_jobs(&c);
-        busy = c.chunks == 1;
+    if (tracking && !busy) {
+        busy = refresh_later(&c);
     }
     if (!busy) {
         reclaim(&c);

@@ -122,7 +122,21 @@ static void add_sample(adamb_call *c, uint16_t rec, uint8_t level, uint16_t rewa
     }
 }
 
-static int wants_split(const adamb_call *c)
+/* Does the ball earn more than its parent did, by twice its bonus? Then there is more to find inside it, and it is divided
+ * early, while a quarter of the block is free. Asked when its samples, a power of two, are a quarter of the threshold or more. */
+static int leads(adamb_call *c)
+{
+    const uint16_t *w = c->w;
+    uint32_t n = own_n(w, c->rec);
+    if (c->parent == 0 || (n & (n - 1)) != 0 || 4 * n < w[ADAMB_H_WORDS + c->level] ||
+        adamb_pool_room(w) < w[ADAMB_H_UNITS] >> 2) {
+        return 0;
+    }
+    uint32_t above = own_value(c, c->parent, (uint8_t)(c->level - 1));
+    return own_value(c, c->rec, c->level) > above + 2 * adamb_adapt_bonus(c, 4 * n);
+}
+
+static int wants_split(adamb_call *c)
 {
     const uint16_t *thresholds = c->w + ADAMB_H_WORDS;
     uint32_t n = own_n(c->w, c->rec);
@@ -135,7 +149,7 @@ static int wants_split(const adamb_call *c)
     if (c->level != 0) {
         n += c->inherited_n < thresholds[c->level - 1] ? c->inherited_n : thresholds[c->level - 1];
     }
-    return n >= thresholds[c->level];
+    return n >= thresholds[c->level] || (!has_flag(c->w, ADAMB_FLAG_PAPER) && leads(c));
 }
 
 /* Ask for a refresh of all cells of one step under the ball's state side; joins a pending request. */

@@ -16,7 +16,6 @@ for _package in ("ziglang", "unicorn", "capstone"):
     pytest.importorskip(_package, reason="pip install adamb[device]")
 
 OBSERVE_MAX, OBSERVE_MEAN, ACT_MAX, ACT_MAX_2D = 20_000, 3_000, 200, 300
-# Known to fail, and shown by every run of the tests until the core gets cheaper.
 
 
 def gate(problem: str, steps: int, keep: int, instances: int) -> WatchedAgent:

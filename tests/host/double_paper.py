@@ -25,11 +25,14 @@ class PaperLearner(TrackingLearner):
         n = sum(source.n for source in sources)
         value = sum(source.n * (source.reward + self.expected(h, source)) for source in sources) / n
         ball.surplus = min(old, self.clip(h, value + self.bonus(h, n))) - self.expected(h, ball)
-        if self._due(ball):
+        if self._due(h, ball):
             self._split(h, ball)
         self.jobs[h] = Job(ball.state_key, self.settings.d_s * MAX_LEVEL)
         while self.jobs[h] is not None:
             self._continue_job(h)
+
+    def _leads(self, h, ball):
+        return False
 
     def _add_sample(self, ball, reward, next_state):
         ball.n += 1

@@ -120,8 +120,8 @@ def test_a_shared_tree_learns_from_every_step_and_keeps_values_apart():
     assert agent.stats()["leaves"] == [1]
 
 
-@pytest.mark.parametrize(("dims", "share"), [(1, 1 / 8), (2, 1)])
-def test_the_cell_played_next_is_refreshed_always_but_seldom_where_it_matters_less(dims, share):
+def refreshed(dims):
+    """Step and point of every cell other than the visited one that 2000 visits refresh; the learner."""
     agent = track(d_s=dims, d_a=dims, horizon=4, share="on", bonus=0.0, phi=10_000, seeds=(9,))
     learner = agent.learners[0]
     others = []
@@ -129,9 +129,45 @@ def test_the_cell_played_next_is_refreshed_always_but_seldom_where_it_matters_le
     learner._refresh = lambda h, point: (others.append((h, point)), original(h, point))[1]
     for _ in range(2000):
         visit(agent, 1, [0.3] * dims, 0.6, [0.4] * dims)
-    ahead = [point for h, point in others if h != 1]
-    assert {h for h, _ in others} <= {1, 2} and set(ahead) == {learner.point([0.4] * dims)}
+    return [(h, point) for h, point in others if (h, point) != (1, learner.point([0.3] * dims))], learner
+
+
+@pytest.mark.parametrize(("dims", "share"), [(1, 1 / 8), (2, 1)])
+def test_the_cell_played_next_is_refreshed_always_but_seldom_where_it_matters_less(dims, share):
+    others, learner = refreshed(dims)
+    ahead = [point for h, point in others if h == 2]
+    assert set(ahead) == {learner.point([0.4] * dims)} and not any(h == 3 for h, _ in others)
     assert len(ahead) / 2000 == pytest.approx(share, abs=0.02)
+
+
+def test_with_more_dimensions_and_no_job_any_cell_of_this_step_or_the_first_is_refreshed():
+    assert {h for h, _ in refreshed(1)[0]} == {2}
+    others, _ = refreshed(2)
+    for h in (0, 1):
+        points = [point for step, point in others if step == h]
+        assert len(points) == pytest.approx(1000, abs=100)
+        assert len(set(points)) > 900
+
+
+@pytest.mark.parametrize(("better", "n"), [(0.17, 48), (0.18, 32), (0.24, 32), (0.26, 16)])
+def test_a_ball_that_earns_two_bonuses_more_than_its_parent_did_is_divided_early(better, n):
+    """Thresholds 16 and 64; a bonus of .5 over the root of n is .125 at 16 samples and .088 at 32."""
+    agent = track(horizon=1, bonus=0.5, phi=16)
+    for _ in range(16):
+        visit(agent, 0, [0.2], 0.3, [0.0])
+    samples = 0
+    while len(agent.leaves(0, 0)) == 4:
+        action = agent.act(0, np.array([[0.2]]))[0, 0]
+        agent.observe(0, np.array([0.3 + better if action < 0.5 else 0.0]), np.array([[0.0]]))
+        samples += action < 0.5
+    assert samples == n
+
+
+def test_the_rule_of_own_samples_divides_no_ball_early():
+    agent = track(horizon=1, bonus=0.0, phi=16, split="own")
+    for k in range(15 + 62):
+        visit(agent, 0, [0.2], 0.1 if k < 15 else 0.9, [0.0])
+        assert len(agent.leaves(0, 0)) == (1 if k < 14 else 4)
 
 
 def test_random_actions_stay_inside_the_ball():

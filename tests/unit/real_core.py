@@ -28,6 +28,7 @@ class RealCore:
         *,
         words: int = 32767 * 4,
         freeze: bool = False,
+        bonus: int = 1024,
     ) -> None:
         self.layout, self.rule = layout, rule
         table = [*rule.thresholds, *[int(_spec.THRESHOLD_NEVER)] * 15][:15]
@@ -36,7 +37,7 @@ class RealCore:
             {
                 "d_s": layout.d_s, "d_a": layout.d_a, "horizon": layout.horizon,
                 "paper": layout.mode == "paper",
-                "own": rule.rule == "own", "share": SHARE[share], "freeze": freeze, "bonus": 1024, "seed": 7,
+                "own": rule.rule == "own", "share": SHARE[share], "freeze": freeze, "bonus": bonus, "seed": 7,
                 "thresholds": table,
             },
         )  # fmt: skip
@@ -105,18 +106,21 @@ def _opening_order(layout: Layout) -> list[int]:
     )
 
 
-def schedule(tree: TreeUnits, samples: int, *, for_leaves: bool) -> list[tuple[int, int, int]]:
-    """(level, ball, samples) of an attack: splits in level order, then the leaves that bring most per sample.
+Plan = list[tuple[int, int, int, bool]]
+
+
+def schedule(tree: TreeUnits, samples: int, *, for_leaves: bool) -> Plan:
+    """(level, ball, samples, whether to split it) of an attack: splits in level order, then the best leaves.
 
     For leaves all samples go into splits; for units the number of splits is the best of all numbers.
     """
     rule = tree.rule
-    best: tuple[int, list[tuple[int, int, int]]] = (-1, [])
+    best: tuple[int, Plan] = (-1, [])
     fillings = _fillings(rule, samples)
     for per_level in fillings[-1:] if for_leaves else fillings:
         left = samples - sum(x * rule.costs[level] for level, x in enumerate(per_level))
-        plan = [(level, i, rule.costs[level]) for level, x in enumerate(per_level) for i in range(x)]
-        worth = sum(tree._ball(rule.costs[level], level) + 1 for level, _, _ in plan)
+        plan = [(level, i, rule.costs[level], True) for level, x in enumerate(per_level) for i in range(x)]
+        worth = sum(tree._ball(rule.costs[level], level) + 1 for level, _, _, _ in plan)
         worth += sum(tree._value_rate() * min(x, tree._cells(level)) for level, x in enumerate(per_level))
         balls = [1, *(x << rule.d for x in per_level)]
         pieces = sorted(
@@ -125,7 +129,7 @@ def schedule(tree: TreeUnits, samples: int, *, for_leaves: bool) -> list[tuple[i
         for _, level, n, gain in pieces:
             split = per_level[level] if level < len(per_level) else 0
             taken = min(balls[level] - split, left // n)
-            plan.extend((level, split + i, n) for i in range(taken))
+            plan.extend((level, split + i, n, False) for i in range(taken))
             left -= taken * n
             worth += taken * gain
         best = max(best, (worth, plan), key=lambda pair: pair[0])
@@ -146,10 +150,13 @@ def _fillings(rule: SplitRule, samples: int) -> list[list[int]]:
     return result
 
 
-def attack(core: RealCore, plan: list[tuple[int, int, int]]) -> int:
-    """Play the plan in every step's tree at once, with next states in new cells; the episodes it took."""
+def attack(core: RealCore, plan: Plan) -> int:
+    """Play the plan in every step's tree at once, with next states in new cells; the episodes it took.
+
+    The smaller a ball that is to split the more it earns, so without a bonus it leads its parent.
+    """
     layout, seen, episodes = core.layout, dict[tuple[int, int], int](), 0
-    for level, index, samples in plan:
+    for level, index, samples, leads in plan:
         state, action = ball_codes(layout, level, index)
         bits = layout.d_s * level
         for _ in range(samples):
@@ -158,7 +165,7 @@ def attack(core: RealCore, plan: list[tuple[int, int, int]]) -> int:
             following = unpack((cell % (1 << bits)) << 16 - bits & 0xFFFF, layout.d_s)
             for h in range(layout.horizon):
                 core.force(h, state, action)
-                core.observe(h, 40_000, following)
+                core.observe(h, 20_000 + 2000 * level if leads else 0, following)
             core.end_episode()
             episodes += 1
     return episodes

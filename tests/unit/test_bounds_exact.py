@@ -10,7 +10,7 @@ from math import ceil
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from trees import depth_of, leaves_of, reachable, splits_now
+from trees import depth_of, leaves_of, may_split, reachable, splits_now
 
 from adamb.budgets.bounds_exact import ForestBound, TreeBound
 from adamb.budgets.bounds_paper import partition_size
@@ -38,7 +38,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("rule", ["own", "inherited"])
+@pytest.mark.parametrize("rule", ["own", "inherited", "early"])
 @pytest.mark.parametrize(("d", "thresholds", "samples"), CASES)
 def test_level_filling_is_the_worst_case_over_all_split_sequences(d, thresholds, samples, rule):
     bound = TreeBound(from_thresholds(d, thresholds, rule))
@@ -87,7 +87,7 @@ def test_the_layout_limit_ends_the_table_when_no_threshold_does():
     d=st.integers(2, 6),
     gamma=st.fractions(min_value=Fraction(1, 4), max_value=6, max_denominator=8),
     phi=st.fractions(min_value=Fraction(1, 10), max_value=50, max_denominator=10),
-    rule=st.sampled_from(["own", "inherited"]),
+    rule=st.sampled_from(["own", "inherited", "early"]),
     seed=st.integers(0, 2**32 - 1),
 )
 @settings(max_examples=60, deadline=None)
@@ -100,7 +100,8 @@ def test_random_runs_never_exceed_the_bound(d, gamma, phi, rule, seed):
         i = draw.randrange(len(leaves)) if draw.random() < 0.5 else 0
         level, own, ancestors = leaves.pop(i)
         own += 1
-        if splits_now(own, ancestors, level, thresholds, rule):
+        early = may_split(own, level, thresholds, rule) and draw.random() < 0.7
+        if early or splits_now(own, ancestors, level, thresholds, rule):
             leaves.extend([(level + 1, 0, ancestors + own)] * 2**d)
         else:
             leaves.insert(0, (level, own, ancestors))

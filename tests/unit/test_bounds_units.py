@@ -40,7 +40,14 @@ def units_of(tree, d_s: int, value_trees: int, mode: str) -> dict[str, int]:
 @pytest.mark.parametrize("value_trees", [1, 5])
 @pytest.mark.parametrize(
     ("thresholds", "rule", "samples"),
-    [((1, 4, 16), "inherited", 13), ((1, 8, 64), "own", 15), ((2, 4, 8), "own", 12), ((5, 20), "own", 16)],
+    [
+        ((1, 4, 16), "inherited", 13),
+        ((1, 4, 16), "early", 11),
+        ((2, 10, 50), "early", 12),
+        ((1, 8, 64), "own", 15),
+        ((2, 4, 8), "own", 12),
+        ((5, 20), "own", 16),
+    ],
 )
 def test_no_sequence_of_samples_exceeds_the_certificate_and_the_best_comes_close(
     thresholds, rule, samples, value_trees, mode

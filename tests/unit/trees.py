@@ -21,13 +21,23 @@ def splits_now(own: int, ancestors: int, level: int, thresholds: tuple[int, ...]
     return credit + own >= thresholds[level]
 
 
+def may_split(own: int, level: int, thresholds: tuple[int, ...], rule: str) -> bool:
+    """Whether a ball that leads its parent splits before it must."""
+    if rule != "early" or not 0 < level < len(thresholds):
+        return False
+    return own.bit_count() == 1 and 4 * own >= thresholds[level]
+
+
 def after_one_sample(
     tree: Tree, d: int, thresholds: tuple[int, ...], rule: str, level: int = 0, ancestors: int = 0
 ) -> set[Tree]:
     """Every tree (up to the order of children) that one more sample can make."""
     if isinstance(tree, int):
         own = tree + 1
-        return {(own, (0,) * 2**d)} if splits_now(own, ancestors, level, thresholds, rule) else {own}
+        split = (own, (0,) * 2**d)
+        if splits_now(own, ancestors, level, thresholds, rule):
+            return {split}
+        return {own, split} if may_split(own, level, thresholds, rule) else {own}
     own, children = tree
     made = set()
     for i, child in enumerate(children):

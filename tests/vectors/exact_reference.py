@@ -104,9 +104,7 @@ class Exact:
                 run_job(m, h)
         else:
             refresh(m, h, visit, state, action, q, due)
-            if step.job and not busy:
-                run_job(m, h)
-                busy = len(m.chunks) == 1
+            busy = busy or refresh_later(m, h)
         if not busy:
             reclaim(m)
         return 0
@@ -283,6 +281,18 @@ def bonus_factor(m: Model, h: int) -> int:
     return m.bonus
 
 
+def leads(m: Model, h: int, at: Visit) -> bool:
+    """Whether the ball earns so much more than its parent did that it is divided early (tracking)."""
+    record, parent = at.record, at.parent
+    if m.paper or record is None or parent is None or record.n.bit_count() != 1:
+        return False
+    if 4 * record.n < m.thresholds[at.level] or m.pool.room < m.units // 4:
+        return False
+    own = own_value(m, expect(m, h, record, at.level), record)
+    above = own_value(m, expect(m, h, parent, at.level - 1), parent)
+    return own > above + 2 * num.bonus(bonus_factor(m, h), 4 * record.n, m.inverse_root)
+
+
 def split(m: Model, h: int, at: Visit, state: int) -> bool:
     """Split the ball if it has the samples; whether it had them, room or not."""
     record, level = at.record, at.level
@@ -292,7 +302,7 @@ def split(m: Model, h: int, at: Visit, state: int) -> bool:
         samples = record.n + 1
     else:
         samples = record.n + (min(at.inherited, m.thresholds[level - 1]) if level else 0)
-    if samples < m.thresholds[level]:
+    if samples < m.thresholds[level] and (m.config.own or not leads(m, h, at)):
         return False
     block = Routing([record.surplus] * m.slots_of(0))
     if m.pool.room < spec.SPLIT_ROOM or not m.pool.take(block):
@@ -326,6 +336,19 @@ def refresh_next(m: Model, h: int, state: int) -> bool:
         return False
     set_v(m, h + 1, state)
     return seldom
+
+
+def refresh_later(m: Model, h: int) -> bool:
+    """V of another cell; whether that took the turn of reclaiming."""
+    pending = m.steps[h].job is not None
+    if len(m.chunks) > 1:
+        drawn = m.random()
+        if not pending or drawn & spec.ANY_MASK == 0:
+            set_v(m, 0 if drawn % 2 else h, drawn)
+            return False
+    if pending:
+        run_job(m, h)
+    return pending and len(m.chunks) == 1
 
 
 def close_return(m: Model) -> bool:

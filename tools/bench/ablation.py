@@ -28,7 +28,10 @@ from adamb.host_sim.registry import make_problem
 from adamb.host_sim.runner import simulate
 
 EPISODES, BUDGET, FIRST_SEED = 2000, 4096, 60000
-PROBLEMS = ("oil-laplace", "oil-noisy", "oil-sparse", "oil-2d", "dram-lite", "cache-lite", "dram-lite, jump")
+PROBLEMS = (
+    *("oil-laplace", "oil-noisy", "oil-sparse", "oil-2d", "dram-lite", "cache-lite", "allocation-2x1"),
+    "dram-lite, jump",
+)
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,8 @@ class Part:
 
 
 PARTS = (
+    Part("divides early what leads", "adamb_learn.c", "&& leads(c))", "&& 0 * leads(c))"),
+    Part("any cell is refreshed", "adamb_core.c", "if (c->chunks > 1) {", "if (c->chunks > 99) {"),
     Part(
         "bonus follows the best rewards",
         "adamb_adapt.c",

@@ -10,7 +10,7 @@ from typing import Any
 
 from adamb.budgets.controller import ControllerConfig, make_config
 from adamb.budgets.errors import InputError
-from adamb.budgets.thresholds import SplitRule, from_thresholds
+from adamb.budgets.thresholds import EARLY, SplitRule, from_thresholds
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Settings:
     def rule(self) -> SplitRule:
         """When balls split, down to the finest level that the codes of these dimensions can name."""
         made = self.controller
-        kind = "own" if made.own else "inherited"
+        kind = "own" if made.own else "inherited" if self.is_paper else EARLY
         return from_thresholds(self.d_s + self.d_a, made.thresholds[: made.finest], kind)
 
     def fields(self) -> dict[str, Any]:
