@@ -60,7 +60,7 @@ def test_an_adversary_reaches_nine_tenths_of_the_bounds_on_leaves_and_units_and_
         if for_leaves:
             assert found["leaves"] >= 0.9 * bound.forest.leaves(episodes)
         else:
-            # In four dimensions this attack does not use the routing blocks of cheap early splits to the full.
+            # In four dimensions the attack does not use the blocks of cheap early splits to the full.
             least = 0.75 if layout.d == 4 and rule.rule == "early" else 0.9
             assert found["units"] >= least * bound.units(episodes)
 
