@@ -113,7 +113,7 @@ def _follow_rewards(w, t, reward):
     slow = 8 if t[T_SHARED] else 6
     w[i + S_REWARD_MEAN] = mean + (reward - mean >> slow) if reward > mean else mean - (mean - reward >> slow)
     if top > mean:
-        top -= top - mean >> 8
+        top -= top - mean >> (8 if t[T_SHARED] else 7)
     w[i + S_REWARD_TOP] = max(reward, top)
 
 

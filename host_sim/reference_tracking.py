@@ -40,9 +40,8 @@ from adamb.host_sim.reference_tree import (
 )
 
 AUTO_FACTOR = 0.5
-AUTO_WINDOW = 64  # samples of a step that its mean reward looks back
-AUTO_WINDOW_SHARED = 256
-TOP_WINDOW = 256
+WINDOWS = 64, 128  # samples of a step that its mean reward and its best reward look back
+WINDOWS_SHARED = 256, 256
 MOST_CELLS = 4
 
 Action = tuple[float, ...]
@@ -236,10 +235,10 @@ class TrackingLearner:
             self._refresh_later(h)
 
     def _follow_reward(self, h: int, reward: float) -> None:
-        i, window = (0, AUTO_WINDOW_SHARED) if self.shared else (h, AUTO_WINDOW)
+        i, (window, top_window) = (0, WINDOWS_SHARED) if self.shared else (h, WINDOWS)
         mean, top = self.mean_reward[i], self.top_reward[i]
         self.mean_reward[i] = mean + (reward - mean) / window
-        self.top_reward[i] = max(reward, top - max(top - mean, 0.0) / TOP_WINDOW)
+        self.top_reward[i] = max(reward, top - max(top - mean, 0.0) / top_window)
 
     def _look_ahead(self, h: int, point: int) -> bool:
         """Refresh the cell that will be played next; whether that takes the turn of a job."""

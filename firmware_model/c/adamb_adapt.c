@@ -68,7 +68,7 @@ static void follow_rewards(const adamb_call *c, uint16_t reward)
     uint16_t *s = rewards(c);
     uint32_t mean = s[ADAMB_S_REWARD_MEAN], top = s[ADAMB_S_REWARD_TOP], slow = c->shared ? 8 : 6;
     s[ADAMB_S_REWARD_MEAN] = (uint16_t)(reward > mean ? mean + ((reward - mean) >> slow) : mean - ((mean - reward) >> slow));
-    top -= top > mean ? (top - mean) >> 8 : 0;
+    top -= top > mean ? (top - mean) >> (c->shared ? 8 : 7) : 0;
     s[ADAMB_S_REWARD_TOP] = (uint16_t)(reward > top ? reward : top);
 }
 

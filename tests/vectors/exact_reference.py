@@ -127,7 +127,7 @@ def adapt(m: Model, h: int, state: int, action: int, reward: int, next_state: Se
     home = m.home(h)
     mean, top = home.reward_mean, home.reward_top
     home.reward_mean = num.toward(mean, reward, abs(reward - mean) >> (8 if m.shares() else 6))
-    home.reward_top = max(reward, top - (max(top - mean, 0) >> 8))
+    home.reward_top = max(reward, top - (max(top - mean, 0) >> (8 if m.shares() else 7)))
     learned["return_sum"] = min(learned["return_sum"] + (reward >> (16 - m.f)), 65535)
     if m.share != spec.SHARE_TESTING:
         return
