@@ -1,7 +1,7 @@
 """V and the best action of cells other than the visited one: this is how news from elsewhere reaches them."""
 
 from ._scratch import T_CHUNKS, T_H, T_HORIZON, T_NEXT, T_STEP
-from ._spec import ANY_MASK, NEXT_MASK, S_JOB_CELL
+from ._spec import NEXT_MASK, S_JOB_CELL
 from .call import decode as call_decode
 from .learn import jobs as learn_jobs
 from .number import random as number_random
@@ -33,15 +33,14 @@ def refresh_next(w, t):
 def refresh_later(w, t):
     """Refresh the next cell of a pending job; returns 1 when that took the turn of other work.
 
-    With more than 1+1 dimensions, where most cells are seldom visited, at times and when there is no job any
-    cell of this step or of the first, which nothing looks ahead to.
+    With more than 1+1 dimensions, where most cells are seldom visited, any cell as well, of this step or of
+    the first, which nothing looks ahead to.
     """
     pending = w[t[T_STEP] + S_JOB_CELL]
-    if t[T_CHUNKS] > 1:
-        random = number_random(w)
-        if not pending or not random & ANY_MASK:
-            _refresh(w, t, 0 if random & 1 else t[T_H], random)
-            return 0
     if pending:
         learn_jobs(w, t)
-    return pending and t[T_CHUNKS] == 1
+    if t[T_CHUNKS] > 1:
+        pending = number_random(w)
+        _refresh(w, t, 0 if pending & 1 else t[T_H], pending)
+        return 0
+    return pending

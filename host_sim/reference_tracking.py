@@ -249,15 +249,12 @@ class TrackingLearner:
         return seldom
 
     def _refresh_later(self, h: int) -> None:
-        """The next cell of a job, or in more dimensions at times any cell of this step or the first."""
-        if self.settings.d_s + self.settings.d_a > 2:
-            drawn = self._draw()
-            if self.jobs[h] is None or drawn & _spec.ANY_MASK == 0:
-                bits = self.settings.d_s * MAX_LEVEL
-                self._refresh(0 if drawn & 1 else h, 1 << bits | drawn << bits >> 16)
-                return
+        """The next cell of a job, and in more dimensions any cell of this step or the first."""
         if self.jobs[h] is not None:
             self._continue_job(h)
+        if self.settings.d_s + self.settings.d_a > 2:
+            drawn, bits = self._draw(), self.settings.d_s * MAX_LEVEL
+            self._refresh(0 if drawn & 1 else h, 1 << bits | drawn << bits >> 16)
 
     def end_episode(self) -> None:
         """Nothing waits for the end of an episode here."""

@@ -256,23 +256,20 @@ static int refresh_next(adamb_call *c, uint16_t code)
     return c->chunks == 1;
 }
 
-/* Refresh the next cell of a pending job. With more than 1+1 dimensions, where most cells are seldom visited, at times and
- * when there is no job any cell of this step or of the first, which nothing looks ahead to. Returns 1 when it took the turn
- * of other work. */
+/* Refresh the next cell of a pending job. With more than 1+1 dimensions, where most cells are seldom visited, any cell as well,
+ * of this step or of the first, which nothing looks ahead to. Returns 1 when it took the turn of other work. */
 static int refresh_later(adamb_call *c)
 {
     int pending = c->w[c->step + ADAMB_S_JOB_CELL] != 0;
-    if (c->chunks > 1) {
-        uint16_t random = adamb_number_random(c->w);
-        if (!pending || (random & ADAMB_ANY_MASK) == 0) {
-            refresh(c, (random & 1u) != 0 ? 0 : c->h, random);
-            return 0;
-        }
-    }
     if (pending) {
         adamb_learn_jobs(c);
     }
-    return pending && c->chunks == 1;
+    if (c->chunks > 1) {
+        uint16_t random = adamb_number_random(c->w);
+        refresh(c, (random & 1u) != 0 ? 0 : c->h, random);
+        return 0;
+    }
+    return pending;
 }
 
 int adamb_observe(uint16_t *block, int h, uint16_t reward, const uint16_t *next_state)

@@ -18,15 +18,15 @@ from adamb.host_sim.registry import make_problem
 EPISODES = 2000
 HELD_OUT = range(1000, 1040)
 TUNED = {
-    ("oil-laplace", "off"): 0.5,
-    ("oil-laplace", "on"): 0.15,
-    ("oil-quadratic", "off"): 0.1,
+    ("oil-laplace", "off"): 0.25,
+    ("oil-laplace", "on"): 0.25,
+    ("oil-quadratic", "off"): 0.15,
     ("oil-quadratic", "on"): 0.1,
-    ("oil-2d", "off"): 0.6,
-    ("oil-2d", "on"): 0.6,
-    ("oil-sparse", "off"): 0.05,
-    ("oil-noisy", "off"): 0.4,
-    ("oil-noisy", "on"): 0.4,
+    ("oil-2d", "off"): 0.4,
+    ("oil-2d", "on"): 0.5,
+    ("oil-sparse", "off"): 0.1,
+    ("oil-noisy", "off"): 0.3,
+    ("oil-noisy", "on"): 0.3,
 }
 OIL = ["oil-laplace", "oil-quadratic", "oil-2d", "oil-sparse", "oil-noisy"]
 
@@ -86,30 +86,15 @@ def test_reclaiming_beats_freezing_in_a_small_block():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "share", "limit"),
-    [
-        ("oil-laplace", "on", 1.0),
-        ("oil-quadratic", "off", 1.0),
-        ("oil-quadratic", "on", 1.0),
-        ("oil-2d", "on", 1.0),
-        ("oil-noisy", "off", 1.0),
-        ("oil-noisy", "on", 1.0),
-        # Where it does not reach 1 %: a step alone sees few rewards, so hope fades a little early where the
-        # deposit is narrow, and late where there is little to hope for.
-        ("oil-laplace", "off", 4.0),
-        ("oil-2d", "off", 4.0),
-        ("oil-sparse", "off", 4.0),
-    ],
-)
-def test_the_self_tuning_bonus_costs_at_most(name, share, limit):
+@pytest.mark.parametrize(("name", "share"), TUNED)
+def test_the_self_tuning_bonus_costs_at_most_one_per_cent(name, share):
     tuned = returns(name, share=share, bonus=TUNED[name, share], detect="off").mean(axis=1)
     auto = returns(name, share=share, bonus="auto", detect="off").mean(axis=1)
     report(f"{name} share={share} tuned {TUNED[name, share]}", tuned)
     report(f"{name} share={share} auto", auto)
     lost, half = loss(auto, tuned)
-    print(f"auto earns {lost:.2f} ± {half:.2f} % less")
-    assert lost <= limit
+    print(f"{name} share={share}: auto earns {lost:.2f} ± {half:.2f} % less")
+    assert lost <= (1.0 if name != "oil-sparse" else 1.5)  # there 1.0 ± 0.7 % over 240 seeds
 
 
 @pytest.mark.slow
@@ -152,23 +137,8 @@ def test_detection_costs_nothing_where_nothing_changes():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "share", "limit"),
-    [
-        ("oil-quadratic", "off", 0.5),
-        ("oil-quadratic", "on", 0.5),
-        ("oil-noisy", "off", 0.5),
-        ("oil-noisy", "on", 0.5),
-        ("oil-laplace", "on", 0.5),
-        ("oil-laplace", "off", 0.5),
-        # Where the cached action does cost more: the cells of the first step, which nothing looks ahead to,
-        # keep an action that news has overtaken until they are visited.
-        ("oil-2d", "off", 1.0),
-        ("oil-2d", "on", 1.5),
-        ("oil-sparse", "off", 1.5),
-    ],
-)
-def test_acting_by_the_cached_action_costs_at_most(name, share, limit):
+@pytest.mark.parametrize(("name", "share"), TUNED)
+def test_acting_by_the_cached_action_costs_at_most_half_a_per_cent(name, share):
     """Against a search among all relevant balls at every act; the interval may reach into the limit."""
     seeds = range(1000, 1060)
     cached = returns(name, seeds, share=share, detect="off").mean(axis=1)
@@ -178,7 +148,7 @@ def test_acting_by_the_cached_action_costs_at_most(name, share, limit):
         f"{name} share={share}: seeds {seeds[0]}-{seeds[-1]}, cached {cached.mean():.4f}, "
         f"exact {exact.mean():.4f}, loses {lost:.2f} ± {half:.2f} %"
     )
-    assert lost - half <= limit
+    assert lost - half <= 0.5
 
 
 @pytest.mark.parametrize("name", ["oil-laplace", "oil-2d"])

@@ -140,7 +140,7 @@ def test_the_cell_played_next_is_refreshed_always_but_seldom_where_it_matters_le
     assert len(ahead) / 2000 == pytest.approx(share, abs=0.02)
 
 
-def test_with_more_dimensions_and_no_job_any_cell_of_this_step_or_the_first_is_refreshed():
+def test_with_more_dimensions_any_cell_of_this_step_or_the_first_is_refreshed():
     assert {h for h, _ in refreshed(1)[0]} == {2}
     others, _ = refreshed(2)
     for h in (0, 1):

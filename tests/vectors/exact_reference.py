@@ -341,14 +341,13 @@ def refresh_next(m: Model, h: int, state: int) -> bool:
 def refresh_later(m: Model, h: int) -> bool:
     """V of another cell; whether that took the turn of reclaiming."""
     pending = m.steps[h].job is not None
-    if len(m.chunks) > 1:
-        drawn = m.random()
-        if not pending or drawn & spec.ANY_MASK == 0:
-            set_v(m, 0 if drawn % 2 else h, drawn)
-            return False
     if pending:
         run_job(m, h)
-    return pending and len(m.chunks) == 1
+    if len(m.chunks) == 1:
+        return pending
+    drawn = m.random()
+    set_v(m, 0 if drawn % 2 else h, drawn)
+    return False
 
 
 def close_return(m: Model) -> bool:

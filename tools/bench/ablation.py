@@ -46,7 +46,7 @@ class Part:
 
 PARTS = (
     Part("divides early what leads", "adamb_learn.c", "&& leads(c))", "&& 0 * leads(c))"),
-    Part("any cell is refreshed", "adamb_core.c", "if (c->chunks > 1) {", "if (c->chunks > 99) {"),
+    Part("refreshes any cell", "adamb_core.c", "if (c->chunks > 1) {", "if (c->chunks > 99) {"),
     Part(
         "bonus follows the best rewards",
         "adamb_adapt.c",

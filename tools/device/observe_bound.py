@@ -26,7 +26,7 @@ from adamb.tools.device.elf import Image
 from adamb.tools.device.qemu import C_FOLDER
 from adamb.tools.device.settings import Settings
 
-SCANS = 4
+SCANS = 5  # ahead, own, after a split, any, and one to reclaim
 WORDS = 32 * 1024
 MEMORY = MemoryMap(ram_bytes=128 * 1024)
 #: Levels of the adversary's partition in which every action branch is taken; enough balls for a slope.
