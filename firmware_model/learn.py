@@ -112,7 +112,7 @@ def _descend(w, t):
 
 
 def _leads(w, t):
-    """Does the ball earn more than its parent did, by twice its bonus? Then it is divided early.
+    """Does the ball earn more than its parent did, by three times its bonus? Then it is divided early.
 
     Only while a quarter of the block is free, and asked when its samples, a power of two, are at least a
     quarter of the threshold.
@@ -120,7 +120,7 @@ def _leads(w, t):
     n = w[(t[T_REC] << 2) + R_N] & N_MAX
     if t[T_PARENT] == 0 or n & n - 1 or 4 * n < w[H_WORDS + t[T_LEVEL]] or pool_room(w) < w[H_UNITS] >> 2:
         return False
-    n = 2 * adapt_bonus(w, t, 4 * n)
+    n = 3 * adapt_bonus(w, t, 4 * n)
     n += parent_value(w, t)
     return ball_value(w, t) > n
 

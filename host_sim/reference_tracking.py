@@ -326,12 +326,12 @@ class TrackingLearner:
         return due
 
     def _leads(self, h: int, ball: TrackedBall) -> bool:
-        """Does the ball earn more than its parent did, by twice its bonus? Asked at powers of two samples."""
+        """Does the ball earn three bonuses more than its parent did? Asked at powers of two samples."""
         n, parent = ball.n, ball.parent
         if parent is None or n.bit_count() != 1 or 4 * n < self.thresholds[ball.level]:
             return False
         above = parent.reward + self.expected(h, parent)
-        return ball.reward + self.expected(h, ball) > above + 2 * self.bonus(h, n)
+        return ball.reward + self.expected(h, ball) > above + 3 * self.bonus(h, n)
 
     def _split(self, h: int, ball: TrackedBall) -> None:
         settings = self.settings

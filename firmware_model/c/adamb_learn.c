@@ -122,7 +122,7 @@ static void add_sample(adamb_call *c, uint16_t rec, uint8_t level, uint16_t rewa
     }
 }
 
-/* Does the ball earn more than its parent did, by twice its bonus? Then there is more to find inside it, and it is divided
+/* Does the ball earn more than its parent did, by three times its bonus? Then there is more to find inside it, and it is divided
  * early, while a quarter of the block is free. Asked when its samples, a power of two, are a quarter of the threshold or more. */
 static int leads(adamb_call *c)
 {
@@ -133,7 +133,7 @@ static int leads(adamb_call *c)
         return 0;
     }
     uint32_t above = own_value(c, c->parent, (uint8_t)(c->level - 1));
-    return own_value(c, c->rec, c->level) > above + 2 * adamb_adapt_bonus(c, 4 * n);
+    return own_value(c, c->rec, c->level) > above + 3 * adamb_adapt_bonus(c, 4 * n);
 }
 
 static int wants_split(adamb_call *c)

@@ -290,7 +290,7 @@ def leads(m: Model, h: int, at: Visit) -> bool:
         return False
     own = own_value(m, expect(m, h, record, at.level), record)
     above = own_value(m, expect(m, h, parent, at.level - 1), parent)
-    return own > above + 2 * num.bonus(bonus_factor(m, h), 4 * record.n, m.inverse_root)
+    return own > above + 3 * num.bonus(bonus_factor(m, h), 4 * record.n, m.inverse_root)
 
 
 def split(m: Model, h: int, at: Visit, state: int) -> bool:
