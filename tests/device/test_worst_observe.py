@@ -32,8 +32,8 @@ def gate(problem: str, steps: int, keep: int, instances: int) -> WatchedAgent:
 
 
 @pytest.mark.parametrize("problem", ["oil-laplace", "oil-noisy"])
-def test_the_dearest_of_fifty_thousand_lessons_is_bounded(problem: str) -> None:
-    gate(problem, 50_000, 60, 10)
+def test_the_dearest_of_a_hundred_thousand_lessons_is_bounded(problem: str) -> None:
+    gate(problem, 100_000, 200, 10)
 
 
 @pytest.mark.slow

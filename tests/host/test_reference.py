@@ -102,7 +102,7 @@ def test_value_may_rise_again_only_in_tracking(mode):
 @pytest.mark.parametrize("split", ["own", "inherited"])
 @pytest.mark.parametrize(("gamma", "phi"), [(2, 1), (3, 1), (2, 3.5), (2.5, 2)])
 def test_a_ball_splits_at_the_sample_its_rule_names(split, gamma, phi):
-    agent = make(horizon=1, bonus=0.0, gamma=gamma, phi=phi, split=split, mode="tracking")
+    agent = make(horizon=1, bonus=5.0, gamma=gamma, phi=phi, split=split, mode="tracking")  # no ball leads
     drive(agent, 600)
     thresholds = [math.ceil(phi * 2 ** (gamma * level)) for level in range(8)]
     costs = [max(1, n - 1) for n in thresholds]
@@ -116,7 +116,7 @@ def test_a_ball_splits_at_the_sample_its_rule_names(split, gamma, phi):
 
 
 def test_samples_held_back_above_do_not_release_a_cascade_of_splits():
-    agent = make(horizon=1, bonus=0.0, mode="tracking")
+    agent = make(horizon=1, bonus=1.0, mode="tracking")
     root = agent.learners[0].roots[0]
     root.n = 500  # as if the pool had been full for 500 samples
     visit(agent, 0, [0.1], 0.5, [0.0])
