@@ -135,14 +135,11 @@ def _learn(w, t):
 
     In problems of 1+1 dimensions an observe does at most one of the three besides learning: none is long.
     """
-    busy = 0
-    if w[H_FLAGS] & FLAG_PAPER:
-        learn_sample(w, t)
-    else:
-        busy = refresh_next(w, t)
-        learn_sample(w, t)
-        if not busy:
-            busy = refresh_later(w, t)
+    paper = w[H_FLAGS] & FLAG_PAPER
+    busy = not paper and refresh_next(w, t)
+    learn_sample(w, t)
+    if not busy and not paper:
+        busy = refresh_later(w, t)
     if not busy:
         _reclaim(w, t)
 

@@ -149,13 +149,7 @@ def build(factory: AgentFactory, problem: Problem, *, budget_bytes: int | None, 
 
 def shape_of(problem: Problem) -> dict[str, Any]:
     """What an agent has to know of its problem."""
-    return {
-        "d_s": problem.d_s,
-        "d_a": problem.d_a,
-        "horizon": problem.horizon,
-        "seeds": problem.seeds,
-        "episodes": problem.episodes,
-    }
+    return {name: getattr(problem, name) for name in ("d_s", "d_a", "horizon", "seeds", "episodes")}
 
 
 def agent_names() -> list[str]:

@@ -15,7 +15,9 @@ What tracking does differently from the paper:
 * Q and V are free to rise. V of the visited cell is refreshed where the Q of its best action has moved by a
   64th or more; after a split the cells under the ball follow, one per sample.
 * V of the cell that will be played next is refreshed before learning; with one dimension of state and one of
-  action only at one sample in eight, and then in the place of a cell under a split ball.
+  action only at one sample in eight, and then in the place of a cell under a split ball. With more
+  dimensions a random cell of the step or of the first step is refreshed after every sample.
+* A ball that earns three bonuses more than its parent did is split early, from a quarter of the samples on.
 * `share=on`: one partition serves all steps, each with its own V.
 * `bonus=auto`: half of what the best rewards of the step (of all steps that share) are above their mean. The
   best reward starts at 1 and is forgotten slowly.

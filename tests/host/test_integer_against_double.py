@@ -14,6 +14,7 @@ from double_paper import DoublePaperAgent
 from joblib import Parallel, delayed
 from scipy import stats
 
+from adamb.host_sim.agents import shape_of
 from adamb.host_sim.core_agent import CoreAgent
 from adamb.host_sim.reference import ReferenceAgent
 from adamb.host_sim.reference_learner import Learner
@@ -37,8 +38,7 @@ def problem_of(name, seeds, episodes=EPISODES):
 
 
 def agent_of(kind, problem, **options):
-    sizes = {"d_s": problem.d_s, "d_a": problem.d_a, "horizon": problem.horizon}
-    return kind(**sizes, seeds=problem.seeds, episodes=problem.episodes, **options)
+    return kind(**shape_of(problem), **options)
 
 
 def core_of(problem, **options):
@@ -96,18 +96,18 @@ def assert_equal(gap, half, limit, resolution):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "share", "limit", "resolution"),
+    ("name", "share", "count", "limit", "resolution"),
     [
-        ("oil-laplace", "on", 0.5, 2.0),
-        ("oil-laplace", "off", 0.5, 3.0),  # one seed in eight settles beside the deposit: not always the same
-        ("oil-quadratic", "off", 0.5, 0.1),
-        ("oil-sparse", "off", 0.5, 2.0),
-        ("oil-2d", "on", 0.5, 3.0),
-        ("oil-noisy", "on", 2.0, 3.0),
+        ("oil-laplace", "on", 60, 0.5, 1.0),
+        ("oil-laplace", "off", 20, 0.5, 3.0),  # some settle beside the deposit: not always the same
+        ("oil-quadratic", "off", 20, 0.5, 0.1),
+        ("oil-sparse", "off", 40, 0.5, 1.5),
+        ("oil-2d", "on", 20, 0.5, 3.0),
+        ("oil-noisy", "on", 20, 2.0, 3.0),
     ],
 )
-def test_tracking_earns_as_much_with_integers(name, share, limit, resolution):
-    assert_equal(*difference(double_of, name, 20, share=share, **TRACKING), limit, resolution)
+def test_tracking_earns_as_much_with_integers(name, share, count, limit, resolution):
+    assert_equal(*difference(double_of, name, count, share=share, **TRACKING), limit, resolution)
 
 
 @pytest.mark.slow
