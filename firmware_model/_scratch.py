@@ -23,59 +23,74 @@ T_FINEST = const(5)
 # The step of the call.
 T_H = const(6)
 T_STEP = const(7)  # first word of the step's words
-T_SHARED = const(8)
-T_MOST = const(9)  # the most that can still be earned
+T_TREE = const(8)  # first word of the step that owns the tree: the first when steps share one
+T_SHARED = const(9)
+T_MOST = const(10)  # the most that can still be earned
 # The sample.
-T_STATE = const(10)
-T_ACTION = const(11)
-T_REWARD = const(12)
-T_NEXT = const(13)
+T_STATE = const(11)
+T_ACTION = const(12)
+T_REWARD = const(13)
+T_NEXT = const(14)
+T_NEXT_SLOT = const(15)  # slot of V of the next state, 0 behind the last step
 # Descent.
-T_SLOT = const(14)
-T_REC = const(15)
-T_PARENT = const(16)
-T_LEVEL = const(17)
-T_WEIGHT = const(18)
-T_VALUE = const(19)
-T_EXPECTED = const(20)
-T_INHERITED_N = const(21)
+T_SLOT = const(16)
+T_REC = const(17)
+T_PARENT = const(18)
+T_LEVEL = const(19)
+T_WEIGHT = const(20)
+T_VALUE = const(21)
+T_EXPECTED = const(22)
+T_INHERITED_N = const(23)  # paper: samples of the ancestors
 # Scan.
-T_CODE = const(22)
-T_BEST = const(23)
-T_BEST_Q = const(24)
-T_BEST_ACTION = const(25)
-T_BEST_LEVEL = const(26)
-T_BLOCK = const(27)
-T_ABOVE = const(28)  # nearest record above
-T_INHERITED = const(29)  # the expectation at hand, and the record it is of
-T_INHERITED_OF = const(30)
+T_CODE = const(24)
+T_BEST_Q = const(25)
+T_BEST_ACTION = const(26)
+T_BEST_LEVEL = const(27)
+T_BLOCK = const(28)
+T_ABOVE = const(29)  # nearest record above
+# Ranking (C: `adamb_ranking`).
+T_PART = const(30)  # of what follows an action, in 1/256
+T_KEY = const(31)  # the highest, twice, + 1 if visited; -1 without a ball
+T_Q = const(32)  # of that ball, shifted like a surplus
+T_WHERE = const(33)  # its action code | level << 16
+T_INHERITED = const(34)  # what the record T_INHERITED_OF expects
+T_INHERITED_OF = const(35)
+T_RANK_N = const(36)  # visited balls: their samples, a few of each, and how many they are
+T_BALLS = const(37)
+T_FIRST_EXPECTED = const(38)  # the first expectation, and the others less this one
+T_RANK_SUM = const(39)
+T_SQUARES = const(40)
+T_TOP = const(41)  # mean reward of the ball that is played so far; by level, T_REWARD_ABOVE
 # Counts.
-T_BITS = const(31)  # of a count
-T_CELL = const(32)
-T_EMPTY = const(33)
-T_NEAR = const(34)
-T_NEAREST = const(35)
-T_SUM = const(36)
-T_TOTAL = const(37)
-T_TO = const(38)  # fold: the record that takes the counts, and its level
-T_TO_LEVEL = const(39)
+T_BITS = const(42)  # of a count
+T_CELL = const(43)
+T_ENTRY = const(44)
+T_EMPTY = const(45)
+T_NEAR = const(46)
+T_NEAREST = const(47)
+T_SUM = const(48)
+T_TOTAL = const(49)
+T_TO = const(50)  # fold: the record that takes the counts, and its level
+T_TO_LEVEL = const(51)
 # Reclaiming a V node: where it lies.
-T_DEPTH = const(40)
+T_DEPTH = const(52)
 # Chains of counts: units that may still follow.
-T_LEFT = const(41)
-T_FOLD_LEFT = const(42)
+T_LEFT = const(53)
+T_FOLD_LEFT = const(54)
 # Reclaiming in a partition: the record at hand had no credit left.
-T_SPENT = const(44)
+T_SPENT = const(55)
 # By depth; blocks are numbered from 1.
-T_PATH = const(45)  # V nodes from the root down
-T_FIRST = const(59)  # scan: first slot for the state in the block at this depth
-T_OWNER = const(74)  # scan: the record that block belongs to
+T_PATH = const(56)  # V nodes from the root down
+T_FIRST = const(70)  # scan: first slot for the state in the block at this depth
+T_OWNER = const(85)  # scan: the record that block belongs to
 # Tables by depth: where a block's bits are in the state code and in the action code.
-T_STATE_SHIFT = const(89)
-T_STATE_MASK = const(104)
-T_ACTION_SHIFT = const(119)
-T_ACTION_MASK = const(134)
+T_STATE_SHIFT = const(100)
+T_STATE_MASK = const(115)
+T_ACTION_SHIFT = const(130)
+T_ACTION_MASK = const(145)
 # More of the configuration.
-T_DEEPEST = const(149)  # blocks on the longest path
-T_DIVISION = const(150)  # how the bits of a level are divided into blocks
-T_WORDS = const(151)
+T_DEEPEST = const(160)  # blocks on the longest path
+T_DIVISION = const(161)  # how the bits of a level are divided into blocks
+# By level: mean reward of the record above the ball that is played, that of the ball where there is none.
+T_REWARD_ABOVE = const(162)
+T_WORDS = const(178)

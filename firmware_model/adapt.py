@@ -1,13 +1,23 @@
 """What adapts by itself: the exploration bonus, sharing of steps, restart after a change."""
 
-from ._scratch import T_ACTION, T_D_A, T_D_S, T_FRACTION, T_H, T_REWARD, T_SHARED, T_STATE, T_STEP
+from ._scratch import T_ACTION, T_D_A, T_D_S, T_FRACTION, T_H, T_REWARD, T_SHARED, T_STATE, T_TREE
 from ._spec import (
+    AUTO_BONUS_SHIFT,
     DETECT_ALARM,
+    DETECT_FLOOR_SHIFT,
+    DETECT_LEAST_SHIFT,
+    DETECT_SLACK_SHIFT,
+    DETECT_SPELL_SHIFT,
     DETECT_WARMUP,
     DETECT_WINDOW,
+    EFFECT_BITS,
+    EFFECT_MOST,
+    EFFECT_NOISE,
+    EFFECT_SHIFT,
     FLAG_AUTO_BONUS,
     FLAG_DETECT,
     H_BONUS,
+    H_DIMS,
     H_DROP,
     H_EPISODES,
     H_EPISODES_HIGH,
@@ -19,53 +29,83 @@ from ._spec import (
     H_RETURN_DEV,
     H_RETURN_MEAN,
     H_RETURN_SUM,
+    H_RNG,
     H_SAME_N,
+    H_SEEN,
     H_SHARE,
     H_SINCE,
     H_TABLE,
     H_UNITS,
+    NOISE_LEAST,
+    NOISE_SHIFT,
+    REWARD_SHIFT,
+    REWARD_SHIFT_SHARED,
+    S_NOISE,
     S_REWARD_MEAN,
     S_REWARD_TOP,
+    S_SPREAD,
+    SHARE_COUNT_MAX,
+    SHARE_ENTRY_SHIFT,
+    SHARE_HASH,
+    SHARE_LOST_MORE,
+    SHARE_LOST_ONE,
+    SHARE_LOST_THREE,
+    SHARE_NEXT_FACTOR,
     SHARE_NEXT_MARGIN,
     SHARE_OFF,
     SHARE_ON,
     SHARE_PAIRS_MAX,
     SHARE_PAIRS_MIN,
+    SHARE_REWARD_FACTOR,
     SHARE_REWARD_MARGIN,
+    SHARE_SAME_MIN,
     SHARE_TABLE_UNITS,
     SHARE_TESTING,
+    SPREAD_SCALE_SHIFT,
     VALUE_MAX,
 )
 from .call import restart as call_restart
-from .call import step as call_step
 from .number import bonus as number_bonus
+from .number import drift as number_drift
 from .number import follow as number_follow
 from .pool import count_up
 from .pool import free as pool_free
-
-
-def _rewards(t):
-    """First word of the step whose rewards are followed; steps that share a tree are followed together."""
-    return call_step(t, 0) if t[T_SHARED] else t[T_STEP]
 
 
 def factor(w, t):
     """c in the value format: as configured, or half of what the best rewards are above the mean."""
     if not w[H_FLAGS] & FLAG_AUTO_BONUS:
         return w[H_BONUS]
-    i = _rewards(t)
+    i = t[T_TREE]
     i = w[i + S_REWARD_TOP] - w[i + S_REWARD_MEAN]
-    return i << t[T_FRACTION] >> 17 if i > 0 else 0
+    return i << t[T_FRACTION] >> 16 + AUTO_BONUS_SHIFT if i > 0 else 0
 
 
 def bonus(w, t, weight):
     """c/sqrt(N) for N in quarter samples."""
-    return number_bonus(factor(w, t), weight) if weight else VALUE_MAX
+    return number_bonus(factor(w, t), weight)
+
+
+def noise(w, t, far):
+    """The median of how far samples are from what their balls predict, in 2^-15: a step towards each."""
+    i = t[T_TREE] + S_NOISE
+    to = w[i] >> NOISE_SHIFT
+    to = w[i] + to if far << 15 - t[T_FRACTION] > w[i] else w[i] - to
+    w[i] = max(NOISE_LEAST, min(to, VALUE_MAX))
+
+
+def spread(w, t, far):
+    """The mean square of how far the next value is from what the ball predicted."""
+    i = t[T_TREE]
+    far >>= t[T_FRACTION] - EFFECT_BITS
+    far = min(far, EFFECT_MOST, w[i + S_NOISE] * EFFECT_NOISE >> 15 - EFFECT_BITS)
+    i += S_SPREAD
+    w[i] = number_drift(w[i], far * far >> SPREAD_SCALE_SHIFT, EFFECT_SHIFT, w[H_RNG])
 
 
 def _count_pair(w, i, before, outcome):
     """Add the distance of two outcomes to the sums at word i: pairs, rewards, next states."""
-    if w[i] == 255:
+    if w[i] == SHARE_COUNT_MAX:
         w[i] >>= 1
         w[i + 1] >>= 1
         w[i + 2] >>= 1
@@ -81,11 +121,11 @@ def _compare(w, t, cell, outcome):
 
     An entry is {rest of the cell's hash and step + 1, reward and next state}.
     """
-    i = (w[H_POOL_AT] << 2) + 2 * (cell >> 11)
-    cell &= 0x7FF
-    if w[i] and w[i] >> 5 == cell:
-        _count_pair(w, H_SAME_N if w[i] & 31 == t[T_H] + 1 else H_OTHER_N, w[i + 1], outcome)
-    w[i] = cell << 5 | t[T_H] + 1
+    i = (w[H_POOL_AT] << 2) + 2 * (cell >> SHARE_ENTRY_SHIFT)
+    cell = (cell & (1 << SHARE_ENTRY_SHIFT) - 1) << 16 - SHARE_ENTRY_SHIFT | t[T_H] + 1
+    if w[i] and (w[i] ^ cell) >> 16 - SHARE_ENTRY_SHIFT == 0:
+        _count_pair(w, H_SAME_N if w[i] == cell else H_OTHER_N, w[i + 1], outcome)
+    w[i] = cell
     w[i + 1] = outcome
 
 
@@ -101,19 +141,19 @@ def _coarse_mean(t, state):
 def _lost_bits(t, dims):
     """Bits that a code loses in the sharing test: small cells, in which rewards hardly change."""
     if dims == 1:
-        return 11
-    return 10 if t[T_D_S] + t[T_D_A] == 3 else 8
+        return SHARE_LOST_ONE
+    return SHARE_LOST_THREE if t[T_D_S] + t[T_D_A] == 3 else SHARE_LOST_MORE
 
 
 def _follow_rewards(w, t, reward):
-    """The mean of the rewards, and their top: the best one, forgotten slowly. It starts at 1, with hope."""
-    i = _rewards(t)
+    """The mean of the rewards, and their top: the best one, decaying slowly. It starts at the maximum, 1."""
+    i = t[T_TREE]
     mean = w[i + S_REWARD_MEAN]
     top = w[i + S_REWARD_TOP]
-    slow = 8 if t[T_SHARED] else 6
+    slow = REWARD_SHIFT_SHARED if t[T_SHARED] else REWARD_SHIFT
     w[i + S_REWARD_MEAN] = mean + (reward - mean >> slow) if reward > mean else mean - (mean - reward >> slow)
     if top > mean:
-        top -= top - mean >> (8 if t[T_SHARED] else 7)
+        top -= top - mean >> slow
     w[i + S_REWARD_TOP] = max(reward, top)
 
 
@@ -121,11 +161,12 @@ def step(w, t, next_state):
     """The step's share of what adapts: rewards, return, and the sharing test while it runs."""
     reward = t[T_REWARD]
     _follow_rewards(w, t, reward)
+    count_up(w, H_SEEN)
     w[H_RETURN_SUM] = min(w[H_RETURN_SUM] + (reward >> 16 - t[T_FRACTION]), 0xFFFF)
     if w[H_SHARE] == SHARE_TESTING and w[H_UNITS] - w[H_POOL_AT] >= SHARE_TABLE_UNITS:
         reward = reward & 0xFF00 | _coarse_mean(t, next_state)
         cell = t[T_STATE] >> _lost_bits(t, t[T_D_S]) << 8 | t[T_ACTION] >> _lost_bits(t, t[T_D_A])
-        _compare(w, t, cell * 10125 & 0xFFFF, reward)  # odd: every cell has its own hash
+        _compare(w, t, cell * SHARE_HASH & 0xFFFF, reward)
 
 
 def _differs(w, word, factor, margin):
@@ -138,9 +179,12 @@ def _differs(w, word, factor, margin):
 def _judge_sharing(w):
     """Ends the sharing test when it has seen enough. Returns True when steps turned out to differ."""
     if (
-        w[H_SAME_N] >= 8
+        w[H_SAME_N] >= SHARE_SAME_MIN
         and w[H_OTHER_N] >= SHARE_PAIRS_MIN
-        and (_differs(w, 1, 3, SHARE_REWARD_MARGIN) or _differs(w, 2, 2, SHARE_NEXT_MARGIN))
+        and (
+            _differs(w, 1, SHARE_REWARD_FACTOR, SHARE_REWARD_MARGIN)
+            or _differs(w, 2, SHARE_NEXT_FACTOR, SHARE_NEXT_MARGIN)
+        )
     ):
         w[H_SHARE] = SHARE_OFF
         return True
@@ -152,13 +196,24 @@ def _judge_sharing(w):
     return False
 
 
+def _return(w):
+    """What the episode earned; steps that were left out count as the others' mean."""
+    return min(w[H_RETURN_SUM] * (w[H_DIMS] >> 8) // w[H_SEEN], 0xFFFF)
+
+
 def _judge_drop(w, t, drop):
-    """Cumulative sum of how far returns fall below their mean. Returns True on an alarm."""
-    dev = w[H_RETURN_DEV]
-    drop += w[H_DROP] - (dev >> 1)
-    drop = 0 if drop < 0 else min(drop, 0xFFFF)
+    """Cumulative sum of how far returns fall below their mean. Returns True on an alarm.
+
+    No single episode brings more than a part of an alarm, so that only a fall that lasts raises one, and a
+    deviation is at least a small part of the mean, so that the sum drains after a fall that did not last.
+    """
+    unit = max(w[H_RETURN_DEV], w[H_RETURN_MEAN] >> DETECT_LEAST_SHIFT)
+    most = DETECT_ALARM * unit + (1 << t[T_FRACTION] >> DETECT_FLOOR_SHIFT) >> DETECT_SPELL_SHIFT
+    drop -= unit >> DETECT_SLACK_SHIFT
+    drop = w[H_DROP] + min(drop, most)
+    drop = max(0, min(drop, 0xFFFF))
     w[H_DROP] = drop
-    return w[H_SINCE] > DETECT_WARMUP and drop > DETECT_ALARM * dev + (1 << t[T_FRACTION] >> 1)
+    return w[H_SINCE] > DETECT_WARMUP and drop >= most << DETECT_SPELL_SHIFT
 
 
 def _follow(w, i, value):
@@ -168,7 +223,9 @@ def _follow(w, i, value):
 
 def _judge_return(w, t):
     """Follow the returns: their mean, their deviation, and whether they fell."""
-    value = w[H_RETURN_SUM]
+    if w[H_SEEN] == 0:
+        return False
+    value = _return(w)
     mean = w[H_RETURN_MEAN]
     count_up(w, H_SINCE)
     alarm = _judge_drop(w, t, mean - value)
@@ -179,10 +236,12 @@ def _judge_return(w, t):
 
 def episode(w, t):
     alarm = _judge_return(w, t) and w[H_FLAGS] & FLAG_DETECT
-    w[H_RETURN_SUM] = 0
-    w[H_EPISODES] = w[H_EPISODES] + 1 & 0xFFFF
-    if w[H_EPISODES] == 0:
-        count_up(w, H_EPISODES_HIGH)
+    w[H_RETURN_SUM] = w[H_SEEN] = 0
+    if w[H_EPISODES] != 0xFFFF:
+        w[H_EPISODES] += 1
+    elif w[H_EPISODES_HIGH] != 0xFFFF:  # both full: the count stops as a whole
+        w[H_EPISODES] = 0
+        w[H_EPISODES_HIGH] += 1
     if alarm:
         count_up(w, H_RESTARTS)
     if (w[H_SHARE] == SHARE_TESTING and _judge_sharing(w)) or alarm:

@@ -21,9 +21,11 @@ from ._scratch import (
     T_STATE_MASK,
     T_STATE_SHIFT,
     T_STEP,
+    T_TREE,
     T_WORDS,
 )
 from ._spec import (
+    EFFECT_TOP,
     H_DIMS,
     H_FREE_HEAD,
     H_FREE_N,
@@ -35,12 +37,17 @@ from ._spec import (
     H_SPLITS,
     H_TABLE,
     H_WORDS,
+    NOISE_START,
     S_ACTION,
+    S_EFFECT,
     S_JOB_AT,
     S_JOB_CELL,
+    S_LAST,
+    S_NOISE,
     S_REWARD_MEAN,
     S_REWARD_TOP,
     S_ROOT,
+    S_SPREAD,
     S_STATE,
     S_V_AUX,
     S_V_SLOT,
@@ -98,21 +105,30 @@ def decode(w, t, h):
     t[T_H] = h
     t[T_STEP] = step(t, h)
     t[T_SHARED] = w[H_SHARE] != SHARE_OFF
+    t[T_TREE] = step(t, 0) if t[T_SHARED] else t[T_STEP]
     t[T_MOST] = number_initial(t, h)
 
 
 def _restart_step(w, t, h):
     decode(w, t, h)
     i = t[T_STEP]
-    w[i + S_ROOT] = TAG
-    w[i + S_V_SLOT] = TAG | t[T_MOST]
     w[i + S_V_AUX] = code_centre(0, 0, t[T_D_A])
+    w[i + S_V_SLOT] = TAG | t[T_MOST]
+    w[i + S_ROOT] = TAG
     w[i + S_STATE] = w[i + S_ACTION] = w[i + S_JOB_CELL] = w[i + S_JOB_AT] = w[i + S_REWARD_MEAN] = 0
+    w[i + S_SPREAD] = w[i + S_LAST] = 0
+    w[i + S_NOISE] = NOISE_START
+    w[i + S_EFFECT] = EFFECT_TOP
     w[i + S_REWARD_TOP] = 0xFFFF
 
 
 def restart(w, t):
-    """Forget everything learnt; configuration, counters and the sharing verdict stay."""
+    """Discard everything learnt; configuration, counters and the result of the sharing test stay.
+
+    V first, and its action before its value: a walk in between finds the old tree, whole, or the new one.
+    """
+    for h in range(t[T_HORIZON]):
+        _restart_step(w, t, h)
     w[H_FREE_HEAD] = w[H_FREE_N] = w[H_SPLITS] = 0
     w[H_FRESH] = w[H_POOL_AT]
     for i in range(H_TABLE, H_SINCE + 1):
@@ -121,5 +137,3 @@ def restart(w, t):
         w[H_TABLE] = w[H_POOL_AT]
         for _ in range(SHARE_TABLE_UNITS):
             pool_alloc(w)
-    for h in range(t[T_HORIZON]):
-        _restart_step(w, t, h)

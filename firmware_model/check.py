@@ -40,9 +40,12 @@ from ._spec import (
 from .adapt import factor as adapt_factor
 from .call import decode as call_decode
 from .call import scratch as call_scratch
-from .check_words import cell_ok, counts_ok, header_ok, record_ok
 from .config import usable
 from .value import mean as value_mean
+from .words import cell as words_cell
+from .words import counts as words_counts
+from .words import header as words_header
+from .words import record as words_record
 
 
 class _Bad(Exception):
@@ -70,11 +73,11 @@ class _Walk:
 
     def counts(self, rec, level):
         w = self.w
-        self.need(record_ok(w, rec, level))
+        self.need(words_record(w, rec, level))
         unit = w[rec + R_COUNTS]
         while unit and not unit & TAG:
             i = self.meet(unit)
-            self.need(counts_ok(w, i, level))
+            self.need(words_counts(w, i, level))
             unit = w[i]
 
     def tree(self, root):
@@ -109,7 +112,7 @@ class _Walk:
         while pending:
             slot, depth = pending.pop()
             if w[slot] & TAG:
-                self.need(cell_ok(w, slot, h))
+                self.need(words_cell(w, slot, h))
                 continue
             self.need(depth < most)
             node = self.meet(w[slot])
@@ -122,7 +125,7 @@ def check(w):
     """0 when everything in the block agrees; ERR_BLOCK when it does not, ERR_ARGUMENT when it is no block."""
     if len(w) < H_WORDS:
         return ERR_ARGUMENT
-    if not header_ok(w):
+    if not words_header(w):
         return ERR_BLOCK
     walk = _Walk(w)
     free_n = 0
@@ -148,7 +151,13 @@ def check(w):
 
 
 def stats(w):
-    """The counters by name, as C's adamb_stats gives them; an empty dict when it is no block."""
+    """The counters by name, as C's adamb_stats gives them; an empty dict when it is no block.
+
+    >>> from array import array
+    >>> from adamb.firmware_model import Config, init
+    >>> stats(init(Config(), array("H", bytes(4096))).w)["units"]
+    512
+    """
     if len(w) < H_WORDS or not usable(w):
         return {}
     t = call_scratch(w)

@@ -69,3 +69,9 @@ def division(d_s, d_a):
 def centre(code, bits, d_a):
     """Centre of the action cell whose first `bits` bits are those of `code`."""
     return code | ((1 << d_a) - 1) << (16 - bits - d_a)
+
+
+def inside(fine, centre, d_a):
+    """Is `fine` the centre of a smaller cell within the cell around `centre`?"""
+    low = centre & -centre  # the last of the d_a ones
+    return fine & (low - 1) != 0 and fine ^ centre < low << d_a

@@ -4,8 +4,11 @@ from array import array
 
 from ._spec import (
     BONUS_MAX,
+    DEFAULT_GAMMA,
+    DEFAULT_PHI,
     DIM_MAX,
     ERR_CONFIG,
+    FINEST_EXTRA,
     FLAG_AUTO_BONUS,
     FLAG_DETECT,
     FLAG_FREEZE,
@@ -30,13 +33,17 @@ from ._spec import (
     MAGIC,
     POOL_SPARE,
     S_WORDS,
+    SEED_ZERO,
     SHARE_OFF,
     SHARE_TABLE_UNITS,
+    SHARE_TESTING,
     SPEC_HASH,
     THRESHOLD_MAX,
     THRESHOLD_NEVER,
+    TREE_UNITS,
     UNIT_WORDS,
     UNITS_MAX,
+    VALUE_UNITS,
 )
 from .code import division as code_division
 
@@ -51,7 +58,11 @@ def _threshold(gamma_level, phi_num, phi_den):
 
 
 def thresholds(gamma, phi_num, phi_den):
-    """Samples at which a ball of each level splits: phi * 2^(gamma * level), rounded up."""
+    """Samples at which a ball of each level splits: phi_num / phi_den * 2^(gamma * level), rounded up.
+
+    >>> list(thresholds(2, 1, 1))[:8]
+    [1, 4, 16, 64, 256, 1024, 4096, 65535]
+    """
     table = array("H", bytes(2 * (LEVEL_MAX + 1)))
     for level in range(LEVEL_MAX + 1):
         table[level] = _threshold(gamma * level, phi_num, phi_den)
@@ -59,14 +70,19 @@ def thresholds(gamma, phi_num, phi_den):
 
 
 class Config:
-    """The fields of C's adamb_config with their defaults; what they mean is in adamb.h."""
+    """The fields of C's adamb_config with their defaults; what they mean is in adamb.h.
+
+    >>> config = Config(d_s=2, horizon=3, bonus=4096, auto_bonus=0)
+    >>> config.d_s, config.d_a, config.share
+    (2, 1, 2)
+    """
 
     d_s = 1
     d_a = 1
     horizon = 5
     paper = 0
     own = 0
-    share = 2
+    share = SHARE_TESTING
     freeze = 0
     random_action = 0
     detect = 1
@@ -75,7 +91,7 @@ class Config:
     seed = 1
 
     def __init__(self, **fields):
-        self.thresholds = thresholds(2, 1, 1)
+        self.thresholds = thresholds(DEFAULT_GAMMA, DEFAULT_PHI, 1)
         for name in fields:
             getattr(self, name)  # a name that does not exist is an error
             setattr(self, name, fields[name])
@@ -86,11 +102,13 @@ def fraction_bits(horizon):
 
 
 def _finest_level(config):
-    """The finest level: where codes or counts end, or where no ball can split any more."""
-    most = min(LEVEL_MAX // config.d_s, 14 if config.d_a == 1 else 7 if config.d_a == 2 else 4)
+    """The finest level: where codes or counts end, or where no ball splits any more but by early division."""
+    most = LEVEL_MAX // max(config.d_s, config.d_a)
     level = 0
     while level < most and config.thresholds[level] <= THRESHOLD_MAX:
         level += 1
+    if config.d_s + config.d_a == 2 and not config.paper | config.own:
+        level = min(level + FINEST_EXTRA, most)
     return level
 
 
@@ -102,7 +120,7 @@ def _valid(c):
         if not least <= c.thresholds[level] <= 0xFFFF:
             return False
         least = c.thresholds[level]
-    if not (0 <= c.share <= 2 and 0 <= c.bonus <= BONUS_MAX and 0 <= c.seed <= 0xFFFF):
+    if not (0 <= c.share <= SHARE_TESTING and 0 <= c.bonus <= BONUS_MAX and 0 <= c.seed <= 0xFFFF):
         return False
     return 1 <= c.d_s <= DIM_MAX and 1 <= c.d_a <= DIM_MAX and 1 <= c.horizon <= HORIZON_MAX
 
@@ -112,13 +130,18 @@ def _header_units(config):
 
 
 def required_words(config):
-    """The smallest block that `init` accepts, or ERR_CONFIG."""
+    """The smallest block that `init` accepts in words, or ERR_CONFIG.
+
+    >>> required_words(Config()), required_words(Config(horizon=99))
+    (264, -2)
+    """
     if not _valid(config):
         return ERR_CONFIG
-    trees = 3 * config.horizon
+    trees = TREE_UNITS * config.horizon
     if config.share != SHARE_OFF:
-        trees = max(trees, SHARE_TABLE_UNITS + 3)
-    return (_header_units(config) + POOL_SPARE + trees + 2 * config.horizon) * UNIT_WORDS
+        trees = max(trees, SHARE_TABLE_UNITS + TREE_UNITS)
+    trees += VALUE_UNITS * config.horizon
+    return (_header_units(config) + POOL_SPARE + trees) * UNIT_WORDS
 
 
 def _flags(config):
@@ -133,7 +156,7 @@ def _flags(config):
 
 
 def _seal(w):
-    """Mix of the words that all memory safety rests on; with the hash it tells when a bit of them flipped."""
+    """Checksum of the words that memory safety depends on; it shows when a bit of them flipped."""
     mix = (w[H_UNITS] * 11 + w[H_DIMS]) * 11 + w[H_SCALE]
     mix = (mix * 11 + w[H_POOL_AT]) * 11
     return (mix ^ mix >> 13) & 0xFFFF
@@ -160,7 +183,7 @@ def write_header(config, block):
     block[H_POOL_AT] = _header_units(config)
     block[H_HASH] = SPEC_HASH ^ _seal(block)
     block[H_BONUS] = config.bonus >> 12 - fraction
-    block[H_RNG] = config.seed or 0x5EED
+    block[H_RNG] = config.seed or SEED_ZERO
     block[H_SHARE] = config.share
     for i in range(finest + 1):
         block[H_WORDS + i] = config.thresholds[i]

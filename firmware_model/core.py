@@ -13,10 +13,13 @@ functions only Config() needs more).
 
 from ._scratch import (
     T_ACTION,
+    T_CHUNKS,
     T_D_A,
     T_D_S,
+    T_H,
     T_HORIZON,
     T_NEXT,
+    T_NEXT_SLOT,
     T_REWARD,
     T_SHARED,
     T_STATE,
@@ -27,17 +30,18 @@ from ._spec import (
     ERR_BLOCK,
     ERR_MEMORY,
     ERR_ORDER,
-    FLAG_FREEZE,
     FLAG_PAPER,
     FLAG_RANDOM,
     H_DIMS,
     H_FLAGS,
-    H_RECLAIMS,
+    H_POOL_AT,
     H_UNITS,
     H_WORDS,
-    RECLAIM_MASK,
     S_ACTION,
+    S_JOB_CELL,
+    S_LAST,
     S_STATE,
+    S_WORDS,
 )
 from .adapt import episode as adapt_episode
 from .adapt import step as adapt_step
@@ -48,20 +52,29 @@ from .call import step as call_step
 from .code import pack as code_pack
 from .code import unpack as code_unpack
 from .config import Config, required_words, thresholds, usable, write_header
+from .learn import follow as learn_follow
+from .learn import jobs as learn_jobs
 from .learn import sample as learn_sample
 from .number import random as number_random
-from .pool import count_up
-from .pool import room as pool_room
-from .reclaim import tree as reclaim_tree
-from .refresh import refresh_later, refresh_next
+from .reclaim import some as reclaim_some
+from .refresh import any as refresh_any
+from .refresh import next as refresh_next
+from .tree import scan as tree_scan
 from .value import find as value_find
-from .value_reclaim import reclaim as value_reclaim
+from .value import set as value_set
 
 __all__ = ["Config", "Controller", "attach", "init", "required_words", "thresholds"]
 
 
 def init(config, block):
-    """A controller in this block, an array('H'); or ERR_CONFIG or ERR_MEMORY, and the block is unchanged."""
+    """A controller in this block, an array('H'); or ERR_CONFIG or ERR_MEMORY, and the block is unchanged.
+
+    >>> from array import array
+    >>> init(Config(), array("H", bytes(16)))
+    -3
+    >>> type(init(Config(), array("H", bytes(4096)))).__name__
+    'Controller'
+    """
     required = required_words(config)
     if required < 0:
         return required
@@ -74,7 +87,15 @@ def init(config, block):
 
 
 def attach(block):
-    """A controller for a block that `init` prepared, here or elsewhere; ERR_BLOCK when it is not one."""
+    """A controller for a block that `init` prepared, here or elsewhere; ERR_BLOCK when it is not one.
+
+    >>> from array import array
+    >>> block = array("H", bytes(4096))
+    >>> attach(block)
+    -4
+    >>> attach(init(Config(), block).w).end_episode()
+    0
+    """
     if len(block) <= H_WORDS or _call_error(block, 0) or len(block) < block[H_UNITS] << 2:
         return ERR_BLOCK
     return Controller(block, call_scratch(block))
@@ -114,38 +135,72 @@ def _choose(w, t, h, state):
     return code
 
 
-def _reclaim(w, t):
-    """One piece of work towards more free units, when they run low."""
-    if w[H_FLAGS] & FLAG_FREEZE or pool_room(w) >= 4 + (w[H_UNITS] >> 5):
-        return
-    random = number_random(w)
-    if random & RECLAIM_MASK:
-        return
-    if random >> 2 & 3:
-        call_decode(w, t, 0 if t[T_SHARED] else random * t[T_HORIZON] >> 16)
-        reclaim_tree(w, t)
-        return
-    call_decode(w, t, random * t[T_HORIZON] >> 16)
-    if value_reclaim(w, t):
-        count_up(w, H_RECLAIMS)
+def _learn_paper(w, t):
+    """The paper refreshes every state cell under the ball, at once."""
+    learn_sample(w, t)
+    i = t[T_STEP] + S_JOB_CELL
+    cells = w[H_UNITS] - w[H_POOL_AT]
+    while cells and w[i]:
+        learn_jobs(w, t)
+        cells -= 1
+
+
+def _finer(w, t):
+    """The action that the state could try: that of the next state or, where steps have trees of their own,
+    that of this step the last time. Leaves the slot of V of the next state in `t`."""
+    t[T_NEXT_SLOT] = 0
+    if t[T_H] + 1 < t[T_HORIZON]:
+        t[T_NEXT_SLOT] = value_find(w, t[T_STEP] + S_WORDS, t[T_NEXT], 16)
+    if not t[T_SHARED]:
+        return w[t[T_STEP] + S_LAST]
+    return w[t[T_NEXT_SLOT] + 2] if t[T_NEXT_SLOT] else 0
+
+
+def _learn_tracking(w, t):
+    """Learns from the sample, and lets the state try a finer action that is played elsewhere.
+
+    Returns 1 when it left no turn to other work.
+    """
+    busy = refresh_next(w, t)
+    finer = _finer(w, t)
+    if learn_sample(w, t):
+        tree_scan(w, t, t[T_STATE])
+        value_set(w, t, t[T_STATE])
+    if not w[H_FLAGS] & FLAG_RANDOM:
+        learn_follow(w, t, finer)
+    w[t[T_STEP] + S_LAST] = t[T_ACTION]
+    if busy:
+        return 1
+    busy = w[t[T_STEP] + S_JOB_CELL]
+    if busy:
+        learn_jobs(w, t)
+    if t[T_CHUNKS] > 1:
+        refresh_any(w, t)
+        return 0
+    return busy
 
 
 def _learn(w, t):
-    """Refresh what comes next, learn from the sample in `t`, refresh something else, look for free units.
-
-    In problems of 1+1 dimensions an observe does at most one of the three besides learning: none is long.
-    """
-    paper = w[H_FLAGS] & FLAG_PAPER
-    busy = not paper and refresh_next(w, t)
-    learn_sample(w, t)
-    if not busy and not paper:
-        busy = refresh_later(w, t)
-    if not busy:
-        _reclaim(w, t)
+    if w[H_FLAGS] & FLAG_PAPER:
+        _learn_paper(w, t)
+        reclaim_some(w, t)
+    elif not _learn_tracking(w, t):
+        reclaim_some(w, t)
 
 
 class Controller:
-    """A block at work, with its scratch array; `init` and `attach` make them. One caller at a time."""
+    """A controller in a block, with its scratch array; `init` and `attach` make them. One caller at a time.
+
+    >>> from array import array
+    >>> controller = init(Config(d_a=2, horizon=2), array("H", bytes(4096)))
+    >>> action = array("H", [0, 0])
+    >>> controller.act(0, [1000], action), list(action)
+    (0, [32768, 32768])
+    >>> controller.observe(0, 5000, [2000]), controller.observe(0, 5000, [2000])
+    (0, -5)
+    >>> controller.end_episode()
+    0
+    """
 
     def __init__(self, w, t):
         self.w = w

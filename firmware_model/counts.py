@@ -12,6 +12,7 @@ from ._scratch import (
     T_CELL,
     T_D_S,
     T_EMPTY,
+    T_ENTRY,
     T_FOLD_LEFT,
     T_H,
     T_HORIZON,
@@ -91,24 +92,25 @@ def _place(w, t, head):
     return i + 2
 
 
+def _note(w, t, i):
+    """Note a free word and the entry of the nearest cell."""
+    if w[i] == 0:
+        t[T_EMPTY] = i
+        return
+    distance = abs(((w[i] & VALUE_MASK) >> t[T_BITS]) - t[T_CELL])
+    if distance < t[T_NEAREST]:
+        t[T_NEAREST] = distance
+        t[T_NEAR] = i
+
+
 def _search(w, t, unit):
-    """Word index of the cell's entry in this unit, else 0; notes a free word and the nearest entry."""
-    bits = t[T_BITS]
+    """Word index of the cell's entry in this unit, else 0; a link to the next unit is none."""
     i = unit << 2
-    if w[H_FLAGS] & FLAG_PAPER:
-        i += 1
     while True:
-        if w[i] == 0:
-            t[T_EMPTY] = i
-        else:
-            distance = ((w[i] & VALUE_MASK) >> bits) - t[T_CELL]
-            if distance == 0:
-                return i
-            if distance < 0:
-                distance = -distance
-            if distance < t[T_NEAREST]:
-                t[T_NEAREST] = distance
-                t[T_NEAR] = i
+        if (w[i] ^ t[T_ENTRY]) >> t[T_BITS] == 0:
+            return i
+        if i & 3 or not w[H_FLAGS] & FLAG_PAPER:
+            _note(w, t, i)
         i += 1
         if i & 3 == 0:
             return 0
@@ -117,9 +119,9 @@ def _search(w, t, unit):
 def _find(w, t, rec):
     """Word index of the entry for the cell, or for the nearest cell when it cannot have one of its own."""
     head = (rec << 2) + R_COUNTS
-    entry = TAG | t[T_CELL] << t[T_BITS]
-    if w[head] == 0 or w[head] >> t[T_BITS] == entry >> t[T_BITS]:
-        w[head] |= entry
+    t[T_ENTRY] = TAG | t[T_CELL] << t[T_BITS]
+    if w[head] == 0 or (w[head] ^ t[T_ENTRY]) >> t[T_BITS] == 0:
+        w[head] |= t[T_ENTRY]
         return head
     t[T_EMPTY] = 0
     t[T_NEAR] = head
@@ -132,7 +134,7 @@ def _find(w, t, rec):
         rec = _next(w, t, rec)
     i = _place(w, t, head)
     if w[i] == 0:
-        w[i] = entry
+        w[i] = t[T_ENTRY]
     return i
 
 

@@ -1,11 +1,11 @@
-"""The check in slices, and what follows when it finds damage; C's adamb_guard does the same.
+"""The check in slices, and how damage is handled; C's adamb_guard does the same.
 
-    guard = open(config, block, store)             # restores or starts; an int means an ERR_ code
-    code = guard.mind(guard.controller.act(h, state, action))
+    guard = open(config, block, store)             # restores or initialises; an int means an ERR_ code
+    code = guard.handle(guard.controller.act(h, state, action))
     guard.tick()                                   # one slice, every control period
     guard.save()                                   # once in a while
 
-After RESTORED or ANEW `guard.controller` is another one. What each promises is told in adamb_guard.h.
+After RESTORED or REINITIALISED `guard.controller` is another one. adamb_guard.h describes each function.
 """
 
 from ._spec import (
@@ -27,19 +27,22 @@ from ._spec import (
     SHARE_OFF,
     TAG,
 )
-from .check_words import cell_ok, counts_ok, header_ok, record_ok
 from .code import division as code_division
 from .core import attach, init
 from .value import mean as value_mean
+from .words import cell as words_cell
+from .words import counts as words_counts
+from .words import header as words_header
+from .words import record as words_record
 
 RESTORED = 1
-ANEW = 2
+REINITIALISED = 2
 _PATH_BITS = 28  # as many as a path can have: two bits a block, a path of at most 14
 _FREE_UNITS = 4  # of the free list a slice looks at those that come next
 
 
 class Place:
-    """Where the next slice is."""
+    """Position of the next slice."""
 
     def __init__(self):
         self.path = 0  # the branches to take, the first one in bit 27
@@ -68,16 +71,16 @@ def _scrub_value(w, h, path):
             return -1
         slot = node + (path >> _PATH_BITS - 1 - depth & 1)
         depth += 1
-    return depth if cell_ok(w, slot, h) else -1
+    return depth if words_cell(w, slot, h) else -1
 
 
 def _scrub_record(w, rec, level):
-    if not record_ok(w, rec << 2, level):
+    if not words_record(w, rec << 2, level):
         return False
     unit = w[(rec << 2) + R_COUNTS]
     left = w[H_FRESH]
     while unit and not unit & TAG:
-        if left == 0 or not _in_use(w, unit) or not counts_ok(w, unit << 2, level):
+        if left == 0 or not _in_use(w, unit) or not words_counts(w, unit << 2, level):
             return False
         unit = w[unit << 2]
         left -= 1
@@ -141,7 +144,7 @@ def scrub(w, place):
     """Look at one path: 0, 1 when it was the last of a pass, ERR_BLOCK for damage, or ERR_ARGUMENT."""
     if len(w) < H_WORDS:
         return ERR_ARGUMENT
-    if not header_ok(w) or not _scrub_free(w):
+    if not words_header(w) or not _scrub_free(w):
         return ERR_BLOCK
     if place.h >= w[H_DIMS] >> 8 or place.path >> _PATH_BITS:
         place.path = place.h = place.part = 0
@@ -154,14 +157,14 @@ def scrub(w, place):
 
 
 def open(config, block, store=None):
-    """A guard whose controller was restored from the store or starts anew; or an ERR_ code of `init`."""
+    """A guard whose controller was restored from the store or initialised; or an ERR_ code of `init`."""
     guard = Guard(config, block, store)
     code = guard._begin()
     return code if code < 0 else guard
 
 
 class Guard:
-    """A controller, the scrub over its block, and what to do about damage. `open` makes it."""
+    """A controller, the scrub over its block, and the handling of damage. `open` makes it."""
 
     def __init__(self, config, block, store):
         self.config = config
@@ -169,10 +172,10 @@ class Guard:
         self.store = store
         self.controller = None
         self.place = Place()
-        self.damages = self.restored = self.anew = self.passes = 0
+        self.damages = self.restored = self.reinitialised = self.passes = 0
 
     def _begin(self):
-        """The newest save that suits the configuration, else a clean start."""
+        """Restore the newest save that fits the configuration, else initialise."""
         config = self.config
         self.place = Place()
         if self.store is not None and self.store.restore(self.block) == 0:
@@ -184,10 +187,10 @@ class Guard:
         if isinstance(made, int):
             return made
         self.controller = made
-        return ANEW
+        return REINITIALISED
 
-    def mind(self, code):
-        """Hand over what any call returned: damage is answered with RESTORED or ANEW, the rest comes back."""
+    def handle(self, code):
+        """Handle the result of any call: RESTORED or REINITIALISED on damage, else the code itself."""
         if code != ERR_BLOCK:
             return code
         self.damages = min(self.damages + 1, 0xFFFF)
@@ -195,17 +198,17 @@ class Guard:
         if code == RESTORED:
             self.restored = min(self.restored + 1, 0xFFFF)
         else:
-            self.anew = min(self.anew + 1, 0xFFFF)
+            self.reinitialised = min(self.reinitialised + 1, 0xFFFF)
         return code
 
     def tick(self):
-        """One slice of the scrub: 0, RESTORED or ANEW."""
+        """One slice of the scrub: 0, RESTORED or REINITIALISED."""
         code = scrub(self.block, self.place)
         if code == 1:
             self.passes = min(self.passes + 1, 0xFFFF)
             return 0
-        return self.mind(code)
+        return self.handle(code)
 
     def save(self):
         """Save to the store; a block that fails the check is not saved but replaced."""
-        return ERR_EMPTY if self.store is None else self.mind(self.store.save(self.block))
+        return ERR_EMPTY if self.store is None else self.handle(self.store.save(self.block))

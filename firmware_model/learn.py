@@ -2,12 +2,11 @@
 
 from ._scratch import (
     T_ACTION,
-    T_ACTION_MASK,
-    T_ACTION_SHIFT,
-    T_CHUNKS,
+    T_D_A,
     T_D_S,
     T_EXPECTED,
     T_FINEST,
+    T_FRACTION,
     T_HORIZON,
     T_INHERITED_N,
     T_LEVEL,
@@ -16,20 +15,19 @@ from ._scratch import (
     T_SHARED,
     T_SLOT,
     T_STATE,
-    T_STATE_MASK,
-    T_STATE_SHIFT,
     T_STEP,
+    T_TREE,
     T_VALUE,
     T_WEIGHT,
 )
 from ._spec import (
-    CREDIT_FULL,
-    CREDIT_SHIFT,
+    EARLY_ERROR_SHIFT,
+    EARLY_MASK,
+    EARLY_ROOM_SHIFT,
     FLAG_OWN,
     FLAG_PAPER,
     H_FLAGS,
     H_NO_ROOM,
-    H_POOL_AT,
     H_REFUSED,
     H_UNITS,
     H_WORDS,
@@ -37,92 +35,45 @@ from ._spec import (
     R_N,
     S_JOB_AT,
     S_JOB_CELL,
+    S_NOISE,
+    S_WORDS,
+    SAMPLE_WEIGHT,
     SPLIT_ROOM,
     SURPLUS_ZERO,
+    THRESHOLD_MAX,
     VALUE_MAX,
 )
 from .adapt import bonus as adapt_bonus
-from .call import step as call_step
-from .learn_model import add_sample, ball_value, gather_all, gather_near, parent_value
-from .pool import alloc as pool_alloc
+from .adapt import factor as adapt_factor
+from .code import centre as code_centre
+from .code import inside as code_inside
+from .model import add_sample, gather_above, gather_all, gather_near, measure_noise
+from .number import bonus as number_bonus
 from .pool import count_up
 from .pool import room as pool_room
 from .tree import clip as tree_clip
-from .tree import create as tree_create
+from .tree import descend as tree_descend
 from .tree import q as tree_q
-from .tree import root as tree_root
 from .tree import scan as tree_scan
 from .tree import split as tree_split
 from .tree import surplus as tree_surplus
+from .value import find as value_find
 from .value import holds as value_holds
 from .value import set as value_set
 
 
-def _divide(w, slot):
-    """Put a block in place of a value inside a level; 0 when there is no room."""
-    unit = pool_alloc(w)
-    if unit:
-        i = unit << 2
-        w[i] = w[i + 1] = w[i + 2] = w[i + 3] = w[slot]
-        w[slot] = unit
-    return unit
+def _known(w, t):
+    """Is the mean of the ball known to within c * 2^-level, what rewards may differ by inside its size?
 
-
-def _route(w, t, block):
-    """From a block to the slot of a ball below it, making the blocks in between. 0 when there is no room."""
-    depth = (t[T_LEVEL] - 1) * t[T_CHUNKS] + 1
-    while True:
-        slot = (block << 2) + (t[T_STATE] >> t[T_STATE_SHIFT + depth] & t[T_STATE_MASK + depth])
-        slot += (t[T_ACTION] & t[T_ACTION_MASK + depth]) >> t[T_ACTION_SHIFT + depth]
-        t[T_SLOT] = slot
-        if depth % t[T_CHUNKS] == 0:
-            return 1
-        block = w[slot]
-        if not w[H_POOL_AT] <= block < w[H_UNITS]:
-            block = _divide(w, slot)
-            if block == 0:
-                return 0
-        depth += 1
-
-
-def _descend(w, t):
-    """Walk down by state and action code to the ball, creating its record where there is room."""
-    t[T_SLOT] = tree_root(w, t)
-    t[T_PARENT] = t[T_LEVEL] = 0
-    t[T_WEIGHT] = t[T_VALUE] = t[T_INHERITED_N] = t[T_EXPECTED] = 0
-    while True:
-        rec = w[t[T_SLOT]]
-        if not w[H_POOL_AT] <= rec < w[H_UNITS]:
-            rec = tree_create(w, t[T_SLOT])
-        t[T_REC] = rec
-        if rec == 0:
-            return
-        i = rec << 2
-        w[i + R_N] |= CREDIT_FULL << CREDIT_SHIFT
-        if t[T_LEVEL] == t[T_FINEST] or not w[H_POOL_AT] <= w[i] < w[H_UNITS]:
-            return
-        if w[H_FLAGS] & FLAG_PAPER:
-            gather_all(w, t, rec, t[T_LEVEL])
-        t[T_INHERITED_N] += w[i + R_N] & N_MAX
-        t[T_PARENT] = rec
-        t[T_LEVEL] += 1
-        if not _route(w, t, w[i]):
-            t[T_REC] = 0
-            return
-
-
-def _leads(w, t):
-    """Does the ball earn more than its parent did, by three times its bonus? Then it is divided early.
-
-    Only while a quarter of the block is free, and asked when its samples, a power of two, are at least a
-    quarter of the threshold.
+    Then there is more to learn inside, and it is divided early, while a part of the block is free.
     """
     n = w[(t[T_REC] << 2) + R_N] & N_MAX
-    if t[T_PARENT] == 0 or n & n - 1 or 4 * n < w[H_WORDS + t[T_LEVEL]] or pool_room(w) < w[H_UNITS] >> 2:
+    if t[T_PARENT] == 0 or n & EARLY_MASK:
         return False
-    n = 3 * adapt_bonus(w, t, 4 * n)
-    n += parent_value(w, t)
-    return ball_value(w, t) > n
+    if pool_room(w) < w[H_UNITS] >> EARLY_ROOM_SHIFT:
+        return False
+    n = number_bonus(w[t[T_TREE] + S_NOISE], SAMPLE_WEIGHT * n)  # the error of the mean
+    return n << t[T_LEVEL] + EARLY_ERROR_SHIFT <= adapt_factor(w, t) << 15 - t[T_FRACTION]
 
 
 def _wants_split(w, t):
@@ -132,9 +83,11 @@ def _wants_split(w, t):
     n = w[(t[T_REC] << 2) + R_N] & N_MAX
     if w[H_FLAGS] & FLAG_OWN:
         return n + 1 >= w[i]
-    if t[T_LEVEL]:
-        n += min(t[T_INHERITED_N], w[i - 1])
-    return n >= w[i] or (not w[H_FLAGS] & FLAG_PAPER and _leads(w, t))
+    if w[H_FLAGS] & FLAG_PAPER:
+        return n + (min(t[T_INHERITED_N], w[i - 1]) if t[T_LEVEL] else 0) >= w[i]
+    if t[T_LEVEL]:  # the parent is taken to have had the samples that its level asks for
+        n += w[i - 1]
+    return n >= w[i] <= THRESHOLD_MAX or _known(w, t)
 
 
 def _request(w, t, step):
@@ -155,11 +108,11 @@ def _split(w, t):
     # Children without room for their records would know less than their parent did.
     if pool_room(w) < SPLIT_ROOM or not tree_split(w, t, t[T_REC]):
         count_up(w, H_REFUSED)
-    elif t[T_SHARED]:
-        for h in range(t[T_HORIZON]):
-            _request(w, t, call_step(t, h))
-    else:
-        _request(w, t, t[T_STEP])
+        return
+    step = t[T_TREE]
+    for _ in range(t[T_HORIZON] if t[T_SHARED] else 1):
+        _request(w, t, step)
+        step += S_WORDS
 
 
 def jobs(w, t):
@@ -175,31 +128,6 @@ def jobs(w, t):
         w[i + S_JOB_AT] = code + 1
 
 
-def _update(w, t):
-    """Update the model of the ball with one sample and its Q; returns the Q."""
-    rec = t[T_REC]
-    level = t[T_LEVEL]
-    word = rec << 2
-    old = VALUE_MAX
-    if rec == 0:  # without a record of its own the ball lends its parent's
-        rec = t[T_PARENT]
-        level -= 1
-        word = t[T_SLOT]
-    if w[H_FLAGS] & FLAG_PAPER:
-        old = _old_q(w, t, word)
-    add_sample(w, t, rec, level)
-    if not w[H_FLAGS] & FLAG_PAPER:
-        gather_near(w, t)
-    elif t[T_REC]:  # a parent's evidence was gathered on the way down
-        gather_all(w, t, rec, level)
-    level = adapt_bonus(w, t, t[T_WEIGHT])
-    level = tree_clip(t, t[T_VALUE] + level)
-    if level < old:
-        old = level
-    w[word] = tree_surplus(old - t[T_EXPECTED] + SURPLUS_ZERO)
-    return old
-
-
 def _old_q(w, t, word):
     """Paper: Q before this sample; a ball without samples still refers to its parent's next states."""
     rec = t[T_REC]
@@ -208,9 +136,41 @@ def _old_q(w, t, word):
     return tree_q(w, t, w[word], rec, t[T_LEVEL])
 
 
+def _take(w, t, rec, level):
+    """Add the sample to a record, and estimate the value of the ball."""
+    add_sample(w, t, rec, level)
+    if not w[H_FLAGS] & FLAG_PAPER:
+        gather_near(w, t)
+        measure_noise(w, t)
+    elif t[T_REC]:  # the parent was gathered before
+        gather_all(w, t, rec, level)
+
+
+def _update(w, t):
+    """Update the model of the ball with one sample and its Q; returns the Q."""
+    word = t[T_REC] << 2
+    old = VALUE_MAX
+    if word == 0:
+        word = t[T_SLOT]
+    if w[H_FLAGS] & FLAG_PAPER:
+        old = _old_q(w, t, word)
+    if t[T_REC]:
+        _take(w, t, t[T_REC], t[T_LEVEL])
+    else:  # without a record the ball borrows its parent's
+        _take(w, t, t[T_PARENT], t[T_LEVEL] - 1)
+    q = adapt_bonus(w, t, t[T_WEIGHT])
+    q = tree_clip(t, t[T_VALUE] + q)
+    if q > old:
+        q = old
+    w[word] = tree_surplus(q - t[T_EXPECTED] + SURPLUS_ZERO)
+    return q
+
+
 def _learn(w, t):
     """Descend, update, split; returns the new Q, or -1 when V must be refreshed in any case."""
-    _descend(w, t)
+    tree_descend(w, t)
+    if w[H_FLAGS] & FLAG_PAPER:
+        gather_above(w, t)
     if t[T_REC] == 0:
         count_up(w, H_NO_ROOM)
         if t[T_PARENT]:
@@ -224,17 +184,25 @@ def _learn(w, t):
 
 
 def sample(w, t):
-    """Learn from the state, action, reward and next state in `t`."""
+    """Learn from the state, action, reward and next state in `t`; True when V of the state needs a search."""
     q = _learn(w, t)
     if w[H_FLAGS] & FLAG_PAPER:
-        # The paper refreshes every state cell under the ball; so do we, at once.
-        i = t[T_STEP] + S_JOB_CELL
-        _request(w, t, t[T_STEP])
-        cells = w[H_UNITS] - w[H_POOL_AT]
-        while cells and w[i]:
-            jobs(w, t)
-            cells -= 1
+        _request(w, t, t[T_STEP])  # every state cell under the ball
+    return q < 0 or not value_holds(w, t, t[T_STATE], q)
+
+
+def _centre(t):
+    """Centre of the action side of the ball."""
+    bits = t[T_D_A] * t[T_LEVEL]
+    inside = 16 - bits
+    return code_centre(t[T_ACTION] >> inside << inside, bits, t[T_D_A])
+
+
+def follow(w, t, finer):
+    """A finer action within the ball is worth a try where the ball is still played."""
+    if finer == t[T_ACTION] or not code_inside(finer, _centre(t), t[T_D_A]):
         return
-    if q < 0 or not value_holds(w, t, t[T_STATE], q):
-        tree_scan(w, t, t[T_STATE])
-        value_set(w, t, t[T_STATE])
+    i = value_find(w, t[T_STEP], t[T_STATE], 16) + 2
+    # A damaged link may lead into the header.
+    if i > t[T_STEP] and (w[i] ^ t[T_ACTION]) >> 16 - t[T_D_A] * t[T_LEVEL] == 0:
+        w[i] = finer

@@ -1,10 +1,17 @@
-"""Integer arithmetic shared by the parts; ranges are derived in SPEC.md.
+"""Integer arithmetic shared by the parts; the ranges are those of SPEC 4.9.
 
 C divides by shifting and subtracting because a Cortex-M0 has no division; the quotient is that of `//`.
 """
 
 from ._scratch import T_FRACTION, T_HORIZON
-from ._spec import H_RNG, INVERSE_ROOT, RECIPROCAL
+from ._spec import (
+    DITHER_FACTOR,
+    DITHER_MASK,
+    H_RNG,
+    INVERSE_ROOT,
+    RECIPROCAL,
+    VALUE_MAX,
+)
 
 
 def random(w):
@@ -39,7 +46,12 @@ def mean(total, weight):
 
 
 def bonus(factor, weight):
-    """factor / sqrt(weight / 4), at most 3.1 % too large: the weight is cut to its first bits."""
+    """factor / sqrt(weight / 4), at most 3.1 % too large: the weight is cut to its first bits.
+
+    The most there is without a weight.
+    """
+    if weight == 0:
+        return VALUE_MAX
     right = 15
     while weight < 16:
         weight <<= 2
@@ -64,10 +76,18 @@ def follow(mean, value, n, salt):
     The step is dithered so that the mean never freezes: what is cut averages out over successive values and
     salts.
     """
-    salt = ((n + salt & 0x3FFF) * 40503 & 0xFFFF) * n >> 16
+    salt = ((n + salt & DITHER_MASK) * DITHER_FACTOR & 0xFFFF) * n >> 16
     if value >= mean:
         return mean + (value - mean + salt) // n
     return mean - (mean - value + salt) // n
+
+
+def drift(mean, value, shift, salt):
+    """The same with 2^shift values, however many there were."""
+    salt = ((salt & DITHER_MASK) * DITHER_FACTOR & 0xFFFF) >> 16 - shift
+    if value >= mean:
+        return mean + (value - mean + salt >> shift)
+    return mean - (mean - value + salt >> shift)
 
 
 def initial(t, h):

@@ -1,9 +1,9 @@
-"""Getting units back when the pool runs low: one bounded walk a step, clock-style.
+"""Freeing units when few are left: one bounded walk a step, like the clock algorithm of page replacement.
 
 Every record on the path of a sample gets full credit; every walk takes one credit from the records it passes.
-A leaf without credit is folded into its parent and leaves its Q behind in its slot, more readily when no
-state plays it; a block whose balls are all unvisited is removed. What was not used for long goes, in pieces
-of bounded size.
+A leaf without credit is folded into its parent and leaves its surplus in its slot, more often when no state
+plays it; a block whose balls are all unvisited is removed. So what was not used for long is removed in small
+pieces.
 """
 
 from ._scratch import (
@@ -24,12 +24,14 @@ from ._scratch import (
     T_STATE,
     T_STATE_MASK,
     T_STATE_SHIFT,
-    T_STEP,
     T_TO,
     T_TO_LEVEL,
+    T_TREE,
 )
 from ._spec import (
     CREDIT_SHIFT,
+    FLAG_FREEZE,
+    H_FLAGS,
     H_POOL_AT,
     H_RECLAIMS,
     H_UNITS,
@@ -37,18 +39,26 @@ from ._spec import (
     PLAYED_MASK,
     R_N,
     R_REWARD,
+    RECLAIM_MASK,
+    RECLAIM_ROOM,
+    RECLAIM_ROOM_SHIFT,
+    RECLAIM_VALUE_MASK,
     S_WORDS,
     VALUE_MASK,
 )
-from .call import step as call_step
+from .call import decode as call_decode
 from .counts import expect as counts_expect
 from .counts import fold as counts_fold
 from .number import blend as number_blend
 from .number import random as number_random
 from .pool import count_up
 from .pool import free as pool_free
+from .pool import room as pool_room
+from .prune import join as prune_join
+from .prune import pick as prune_pick
 from .tree import free as tree_free
 from .tree import root as tree_root
+from .tree import scan as tree_scan
 from .tree import slots as tree_slots
 from .tree import surplus as tree_surplus
 from .tree import unsplit as tree_unsplit
@@ -68,8 +78,8 @@ def _join(w, rec, parent):
 def _fold(w, t):
     """Fold the leaf in the slot into its parent.
 
-    The slot keeps its Q at this step; steps that share it must not hope for more than the leaf did where its
-    next states are the worse ones, so there the larger difference counts for all.
+    The slot keeps the Q of this step. When steps share the tree, Q of no step may rise by the fold, so a
+    positive difference of the expectations is not added.
     """
     rec = w[t[T_SLOT]]
     level = t[T_LEVEL]
@@ -86,7 +96,7 @@ def _fold(w, t):
 
 
 def _pick(w, block, slots, records):
-    """A linked slot of the block, starting anywhere, rather one without credit; -1 when all are values."""
+    """A linked slot of the block, from a random one on, preferably without credit; -1 when all are values."""
     slots -= 1
     i = number_random(w) & slots
     end = i + slots
@@ -133,13 +143,13 @@ def _plays(w, t, step, code):
 def _played(w, t):
     """Does any step of this tree play the ball, whose first codes are in `t`, at a random state of it?"""
     code = t[T_STATE] | number_random(w) >> t[T_D_S] * t[T_LEVEL]
-    if not t[T_SHARED]:
-        return _plays(w, t, t[T_STEP], code)
-    step = call_step(t, 0)
-    while step < call_step(t, t[T_HORIZON]):
+    step = t[T_TREE]
+    left = t[T_HORIZON] if t[T_SHARED] else 1
+    while left:
         if _plays(w, t, step, code):
             return True
         step += S_WORDS
+        left -= 1
     return False
 
 
@@ -173,7 +183,7 @@ def _walk_level(w, t):
 
 def tree(w, t):
     """One walk through a tree: folds one leaf or removes one block, or only takes credit."""
-    t[T_SLOT] = tree_root(w, t)
+    t[T_SLOT] = tree_root(t)
     t[T_PARENT] = t[T_LEVEL] = t[T_STATE] = t[T_ACTION] = 0
     if not w[H_POOL_AT] <= w[t[T_SLOT]] < w[H_UNITS]:
         return
@@ -193,3 +203,22 @@ def tree(w, t):
             return
         t[T_PARENT] = rec
         t[T_LEVEL] += 1
+
+
+def some(w, t):
+    """Free at most a few units when few are left."""
+    if w[H_FLAGS] & FLAG_FREEZE or pool_room(w) >= RECLAIM_ROOM + (w[H_UNITS] >> RECLAIM_ROOM_SHIFT):
+        return
+    random = number_random(w)
+    if random & RECLAIM_MASK:
+        return
+    if random & RECLAIM_VALUE_MASK:
+        call_decode(w, t, 0 if t[T_SHARED] else random * t[T_HORIZON] >> 16)
+        tree(w, t)
+        return
+    call_decode(w, t, random * t[T_HORIZON] >> 16)
+    random = prune_pick(w, t)
+    if random >= 0:
+        tree_scan(w, t, random)
+        if prune_join(w, t, random):
+            count_up(w, H_RECLAIMS)

@@ -1,4 +1,4 @@
-"""A block as bytes and back (SPEC.md, Snapshots); the bytes are those of C's adamb_snapshot_save.
+"""A block as bytes and back (SPEC 11); the bytes are those of C's adamb_snapshot_save.
 
     out = bytearray(snapshot.bytes(block))
     length = snapshot.save(block, out)             # negative: an ERR_ code
@@ -164,7 +164,7 @@ def finish(head, at, block):
 
 
 def restore(data, block):
-    """Make the block what it was when saved; what each error leaves behind is told in adamb_snapshot.h."""
+    """Make the block what it was when saved; adamb_snapshot.h says what each error leaves behind."""
     if len(data) < SNAPSHOT_HEAD_BYTES or head_check(data, 0, len(data)):
         return ERR_BLOCK
     state = crc_new()

@@ -1,4 +1,4 @@
-"""Saves that survive a power cut at any moment (SPEC.md, Stores); C's adamb_store writes the same bytes.
+"""Saves that survive a power cut at any moment (SPEC 12); C's adamb_store writes the same bytes.
 
     store = open(flash, len(block))                # an int means ERR_CONFIG
     if store.restore(block):
@@ -6,7 +6,7 @@
     code = store.save(block)                       # now and then; 0 or an ERR_ code
 
 `flash` has page_bytes, sector_bytes, sectors, read(address, buffer), prog(address, buffer), erase(address);
-the calls return 0, or anything else when they failed. What each promises and costs is told in adamb_store.h.
+the calls return 0, or anything else when they failed. adamb_store.h describes each call and its cost.
 """
 
 from . import snapshot
@@ -55,7 +55,7 @@ def open(flash, words):
 
 
 class Store:
-    """A ring of slots; `open` makes it. What a cut leaves behind is judged by two CRCs alone."""
+    """A ring of slots; `open` makes it. Two CRCs alone decide whether a save is complete."""
 
     def __init__(self, flash, slot_bytes):
         sectors = (slot_bytes + flash.sector_bytes - 1) // flash.sector_bytes
@@ -125,7 +125,7 @@ class Store:
                 return best
             if self._read_heads(best) == best_number and self._read_snapshot(best, None):
                 return best
-            number = best_number - 1  # so the search ends, whatever the storage says
+            number = best_number - 1  # so the search ends, whatever the storage returns
 
     def _byte(self, block, index):
         if index < STORE_HEAD_BYTES:

@@ -1,38 +1,41 @@
 """The partition: records joined by blocks of up to four slots.
 
 A slot is a link, or a value that stands for an unvisited ball. No Q is stored: a leaf keeps by how much its Q
-exceeded the value of its typical next state when it was last visited (its surplus), and Q for any step is
-that surplus plus today's value of that next state. An unvisited ball refers to its parent's next states.
+exceeded the expected value of its next state when it was last visited (its surplus), and Q for any step is
+that surplus plus the current expectation. An unvisited ball refers to its parent's next states.
 
 Depth counts blocks from the root; a ball of level l is entered at depth l * chunks.
 """
 
 from ._scratch import (
     T_ABOVE,
+    T_ACTION,
     T_ACTION_MASK,
     T_ACTION_SHIFT,
-    T_BEST,
-    T_BEST_ACTION,
     T_BEST_LEVEL,
     T_BEST_Q,
     T_BLOCK,
     T_CHUNKS,
     T_CODE,
-    T_D_A,
     T_DEEPEST,
     T_DIVISION,
     T_FINEST,
     T_FIRST,
-    T_INHERITED,
-    T_INHERITED_OF,
+    T_LEVEL,
     T_MOST,
     T_OWNER,
-    T_SHARED,
+    T_PARENT,
+    T_REC,
+    T_SLOT,
+    T_STATE,
     T_STATE_MASK,
     T_STATE_SHIFT,
-    T_STEP,
+    T_TREE,
 )
 from ._spec import (
+    CREDIT_FULL,
+    CREDIT_SHIFT,
+    H_POOL_AT,
     H_SPLITS,
     H_UNITS,
     H_WORDS,
@@ -41,22 +44,25 @@ from ._spec import (
     S_ROOT,
     SURPLUS_ZERO,
     TAG,
+    UNSPLIT_SHIFT,
     VALUE_MASK,
     VALUE_MAX,
 )
-from .code import centre as code_centre
 from .counts import expect as counts_expect
 from .counts import free as counts_free
 from .pool import alloc as pool_alloc
 from .pool import free as pool_free
+from .rank import ball as rank_ball
+from .rank import end as rank_end
+from .rank import start as rank_start
 
 
-def root(w, t):
-    return (H_WORDS + 1 + t[T_FINEST] if t[T_SHARED] else t[T_STEP]) + S_ROOT
+def root(t):
+    return t[T_TREE] + S_ROOT
 
 
 def clip(t, q):
-    """Between nothing and the most that can still be earned."""
+    """Between 0 and the most that can still be earned."""
     if q < 0:
         return 0
     return q if q < t[T_MOST] else t[T_MOST]
@@ -82,6 +88,7 @@ def create(w, slot):
     rec = pool_alloc(w)
     if rec:
         w[rec << 2] = w[slot]
+        w[(rec << 2) + R_N] = CREDIT_FULL << CREDIT_SHIFT
         w[slot] = rec
     return rec
 
@@ -113,10 +120,10 @@ def split(w, t, rec):
 def unsplit(w, rec, level, best):
     """Make a record whose children are all unvisited a leaf again; `best` is the word of the best of them.
 
-    It keeps half a threshold of samples at most, so that it must earn its next split.
+    It keeps at most a part of its threshold of samples, so that the next split needs new samples.
     """
     i = rec << 2
-    most = (w[H_WORDS + level] + 1) >> 1
+    most = (w[H_WORDS + level] + (1 << UNSPLIT_SHIFT) - 1) >> UNSPLIT_SHIFT
     n = w[i + R_N] & N_MAX
     if n > most:
         n = most
@@ -126,70 +133,113 @@ def unsplit(w, rec, level, best):
     w[H_SPLITS] = w[H_SPLITS] - 1 & 0xFFFF
 
 
-def _visit(w, t, slot, depth):
-    """Surplus word plus expectation of the ball in a slot; -1 when it leads on, to the block left in `t`."""
-    slot = w[slot]
-    if slot >= w[H_UNITS]:  # values are above all links
-        if t[T_ABOVE] != t[T_INHERITED_OF]:
-            t[T_INHERITED_OF] = t[T_ABOVE]
-            depth = (depth - 1) // t[T_CHUNKS]
-            t[T_INHERITED] = counts_expect(w, t, t[T_ABOVE], depth)
-        return (slot & VALUE_MASK) + t[T_INHERITED]
-    if depth % t[T_CHUNKS] == 0:
-        link = w[slot << 2]
-        if link >= w[H_UNITS]:
-            depth //= t[T_CHUNKS]
-            return (link & VALUE_MASK) + counts_expect(w, t, slot, depth)
-        t[T_ABOVE] = slot
-        slot = link
-    t[T_BLOCK] = slot
-    return -1
+def _widen(w, slot):
+    """A value in front of further blocks becomes a block of copies; 0 when there is no room."""
+    unit = pool_alloc(w)
+    if unit:
+        i = unit << 2
+        w[i] = w[i + 1] = w[i + 2] = w[i + 3] = w[slot]
+        w[slot] = unit
+    return unit
 
 
-def _compare(t, value, action, depth):
-    """Note a ball that is better or finer than those before."""
-    depth = (depth + t[T_CHUNKS] - 1) // t[T_CHUNKS]  # its level
-    if value > t[T_BEST]:
-        t[T_BEST] = value
-        t[T_BEST_ACTION] = code_centre(action, depth * t[T_D_A], t[T_D_A])
-    if depth > t[T_BEST_LEVEL]:
-        t[T_BEST_LEVEL] = depth
+def place(t, block, depth):
+    """The slot for the point in a block of this depth."""
+    block = (block << 2) + (t[T_STATE] >> t[T_STATE_SHIFT + depth] & t[T_STATE_MASK + depth])
+    return block + ((t[T_ACTION] & t[T_ACTION_MASK + depth]) >> t[T_ACTION_SHIFT + depth])
 
 
-def _begin(t, code):
-    t[T_CODE] = code
-    t[T_BEST] = -1
-    t[T_INHERITED] = 2 * VALUE_MAX  # above the root there is only hope
-    t[T_ABOVE] = t[T_INHERITED_OF] = t[T_BEST_LEVEL] = 0
-    t[T_BEST_ACTION] = 0xE000  # should damage end the scan before the first ball
-
-
-def scan(w, t, slot):
-    """Best and finest of the balls whose state side contains the point of the given code.
-
-    The walk follows the state bits and takes every action branch, lowest code first. Ties go to the first.
-    """
-    _begin(t, slot)
-    slot = root(w, t)
-    action = depth = 0
+def _route(w, t, block):
+    """From a block to the slot of a ball below it, making the blocks in between. 0 when there is no room."""
+    depth = (t[T_LEVEL] - 1) * t[T_CHUNKS] + 1
     while True:
-        value = _visit(w, t, slot, depth)
-        if value >= 0:
-            _compare(t, value, action, depth)
-            # Back to the nearest block with an action branch left.
-            while depth and action & t[T_ACTION_MASK + depth] == t[T_ACTION_MASK + depth]:
-                action ^= t[T_ACTION_MASK + depth]
-                depth -= 1
-            if depth == 0:
-                break
-            action += 1 << t[T_ACTION_SHIFT + depth]
-            t[T_ABOVE] = t[T_OWNER + depth]
-        else:
+        slot = place(t, block, depth)
+        t[T_SLOT] = slot
+        if depth % t[T_CHUNKS] == 0:
+            return 1
+        block = w[slot]
+        if not w[H_POOL_AT] <= block < w[H_UNITS]:
+            block = _widen(w, slot)
+            if block == 0:
+                return 0
+        depth += 1
+
+
+def descend(w, t):
+    """Walk down to the ball of the point, creating its record where there is room."""
+    t[T_SLOT] = root(t)
+    t[T_PARENT] = t[T_LEVEL] = 0
+    while True:
+        rec = w[t[T_SLOT]]
+        if not w[H_POOL_AT] <= rec < w[H_UNITS]:
+            t[T_REC] = create(w, t[T_SLOT])
+            return
+        t[T_REC] = rec
+        i = rec << 2
+        w[i + R_N] |= CREDIT_FULL << CREDIT_SHIFT
+        if t[T_LEVEL] == t[T_FINEST] or not w[H_POOL_AT] <= w[i] < w[H_UNITS]:
+            return
+        t[T_PARENT] = rec
+        t[T_LEVEL] += 1
+        if not _route(w, t, w[i]):
+            t[T_REC] = 0
+            return
+
+
+def _leads_on(w, t, word, depth):
+    """Does this word lead to a block? It is left in `t`, like the record it belongs to."""
+    if word >= w[H_UNITS]:  # values are above all links
+        return False
+    if depth % t[T_CHUNKS] == 0:
+        depth = w[word << 2]
+        if depth >= w[H_UNITS]:
+            return False
+        t[T_ABOVE] = word
+        word = depth
+    t[T_BLOCK] = word
+    return True
+
+
+def _enter(t, depth):
+    """Take up the block that the walk was led to; its first slot."""
+    t[T_BEST_LEVEL] = max(t[T_BEST_LEVEL], depth)
+    t[T_OWNER + depth] = t[T_ABOVE]
+    slot = t[T_CODE] >> t[T_STATE_SHIFT + depth] & t[T_STATE_MASK + depth]
+    slot += t[T_BLOCK] << 2
+    t[T_FIRST + depth] = slot
+    return slot
+
+
+def _walk(w, t):
+    """Rank the balls; leaves the greatest depth in T_BEST_LEVEL."""
+    slot = root(t)
+    action = depth = t[T_BEST_LEVEL] = 0
+    while True:
+        if _leads_on(w, t, w[slot], depth):
             depth += 1
             if depth > t[T_DEEPEST]:  # only damage leads there, perhaps in a circle
-                break
-            value = t[T_CODE] >> t[T_STATE_SHIFT + depth] & t[T_STATE_MASK + depth]
-            t[T_FIRST + depth] = (t[T_BLOCK] << 2) + value
-            t[T_OWNER + depth] = t[T_ABOVE]
+                return
+            slot = _enter(t, depth)
+            continue
+        where = (depth + t[T_CHUNKS] - 1) // t[T_CHUNKS] << 16 | action
+        rank_ball(w, t, w[slot], where)
+        action += 1 << t[T_ACTION_SHIFT + depth]  # the carry counts on in the blocks above
+        while depth and action & t[T_ACTION_MASK + depth] == 0:  # all of this block is done
+            depth -= 1
+        if depth == 0:
+            return
+        t[T_ABOVE] = t[T_OWNER + depth]
         slot = t[T_FIRST + depth] + ((action & t[T_ACTION_MASK + depth]) >> t[T_ACTION_SHIFT + depth])
-    t[T_BEST_Q] = clip(t, t[T_BEST] - SURPLUS_ZERO)
+
+
+def scan(w, t, code):
+    """Best and finest of the balls whose state side contains the point of the given code.
+
+    The walk follows the state bits and takes every action branch, lowest code first.
+    """
+    t[T_CODE] = code
+    rank_start(w, t)
+    _walk(w, t)
+    t[T_BEST_LEVEL] = (t[T_BEST_LEVEL] + t[T_CHUNKS] - 1) // t[T_CHUNKS]
+    rank_end(w, t)
+    t[T_BEST_Q] = clip(t, t[T_BEST_Q])

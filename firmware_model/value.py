@@ -9,6 +9,7 @@ from ._scratch import (
     T_BEST_ACTION,
     T_BEST_LEVEL,
     T_BEST_Q,
+    T_D_A,
     T_D_S,
     T_LEVEL,
     T_PATH,
@@ -25,6 +26,7 @@ from ._spec import (
     TAG,
     VALUE_MASK,
 )
+from .code import inside as code_inside
 from .pool import alloc as pool_alloc
 
 
@@ -32,10 +34,11 @@ def find(w, step, code, bits):
     """Word index of the slot that the first `bits` bits of the code lead to; a value ends the walk early."""
     step += S_V_SLOT
     units = w[H_UNITS]  # values are above all links
-    while bits and w[step] < units:
-        step = (w[step] << 2) + (code >> 15 & 1)
-        code <<= 1
+    end = 16 - bits
+    bits = 16
+    while bits != end and w[step] < units:
         bits -= 1
+        step = (w[step] << 2) + (code >> bits & 1)
     return step
 
 
@@ -61,11 +64,14 @@ def slot(t, depth, code):
 
 
 def refresh_means(w, t, depth, code):
-    """Refresh the means above a changed cell, nearest first."""
+    """Refresh the means above a cell that now has the value T_BEST_Q, nearest first."""
+    value = t[T_BEST_Q]
     while depth:
         depth -= 1
-        node = t[T_PATH + depth] << 2
-        w[slot(t, depth, code) + 2] = mean(w, node)
+        i = (t[T_PATH + depth] << 2) + (code >> 15 - depth & 1 ^ 1)  # the other side
+        value = (value + _slot_value(w, i) + 1) >> 1
+        i = slot(t, depth, code) + 2
+        w[i] = value
 
 
 def _refine(w, i):
@@ -94,11 +100,11 @@ def set(w, t, code):
         t[T_PATH + depth] = w[i]
         i = (w[i] << 2) + (code >> (15 - depth) & 1)
         depth += 1
-    q = t[T_BEST_Q]
-    if w[H_FLAGS] & FLAG_PAPER and w[i] & VALUE_MASK < q:
-        q = w[i] & VALUE_MASK
-    w[i] = TAG | q
-    w[i + 2] = t[T_BEST_ACTION]
+    if w[H_FLAGS] & FLAG_PAPER:
+        t[T_BEST_Q] = min(t[T_BEST_Q], w[i] & VALUE_MASK)
+    w[i] = TAG | t[T_BEST_Q]
+    if w[H_FLAGS] & FLAG_PAPER or not code_inside(w[i + 2], t[T_BEST_ACTION], t[T_D_A]):
+        w[i + 2] = t[T_BEST_ACTION]  # a finer action within the best ball stays
     refresh_means(w, t, depth, code)
     return depth
 
@@ -106,17 +112,20 @@ def set(w, t, code):
 def holds(w, t, code, q):
     """Is the cell of `code` up to date although the Q of its best action is now `q`?
 
-    Small moves are not worth a scan; the value is left alone, so that small moves add up.
+    Small moves are not worth a scan; the value is left alone, so that small moves add up. A best action that
+    has become better still is the best: then the value is set without a scan.
     """
     i = t[T_STEP] + S_V_SLOT
     depth = 0
     while depth < LEVEL_MAX and w[i] < w[H_UNITS]:
         i = (w[i] << 2) + (code >> (15 - depth) & 1)
         depth += 1
-    q -= w[i] & VALUE_MASK
-    return (
-        w[i + 2] == t[T_ACTION]
-        and depth >= t[T_D_S] * t[T_LEVEL]
-        and q < SCAN_TOLERANCE
-        and q > -SCAN_TOLERANCE
-    )
+    if w[i + 2] != t[T_ACTION] or depth < t[T_D_S] * t[T_LEVEL]:
+        return False
+    depth = q - (w[i] & VALUE_MASK)  # how far it moved
+    if depth >= SCAN_TOLERANCE:
+        t[T_BEST_Q] = q
+        t[T_BEST_ACTION] = t[T_ACTION]
+        t[T_BEST_LEVEL] = t[T_LEVEL]
+        set(w, t, code)
+    return depth > -SCAN_TOLERANCE

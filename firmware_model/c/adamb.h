@@ -1,18 +1,22 @@
 /* AdaMB: model-based reinforcement learning with adaptive discretization inside one block of memory.
  *
- * The caller owns the block, an array of 16-bit words. Everything the controller knows lives in it: nothing is
- * allocated, there are no global variables, no floating point, no recursion, and no call touches a word outside
- * the block. A copy of the block is a copy of the controller; a dump from a board opens on a host.
+ * The caller owns the block, an array of 16-bit words. All of the controller's state is in it: nothing is
+ * allocated, there are no global variables, no floating point, no recursion, and no call accesses a word
+ * outside the block. A copy of the block is a copy of the controller; a dump from a board can be read on a host.
  *
- *     adamb_config config = {.d_s = 1, .d_a = 1, .horizon = 5, .share = 2, .detect = 1, .auto_bonus = 1, .seed = 1};
- *     adamb_thresholds(&config, 2, 1, 1);
- *     static uint16_t block[2048];                                  // 4 KiB
- *     if (adamb_init(&config, block, 2048) != 0) { ... }
- *     for (;;) {                                                    // one episode of `horizon` steps
- *         for (int h = 0; h < 5; h++) {
- *             adamb_act(block, h, &state, &action);                 // on the critical path: short
- *             ... play the action, measure the reward and the next state ...
- *             adamb_observe(block, h, reward, &next);               // learns: longer
+ *     enum { D_S = 1, D_A = 1, HORIZON = 5, WORDS = 2048 };         // one coordinate each, 4 KiB
+ *     static uint16_t block[WORDS];
+ *     adamb_config config;
+ *     adamb_config_default(&config, D_S, D_A, HORIZON);
+ *     if (adamb_init(&config, block, WORDS) != ADAMB_OK) { stop(); }
+ *     for (;;) {                                                    // one episode
+ *         for (int h = 0; h < HORIZON; h++) {
+ *             uint16_t state[D_S], action[D_A];
+ *             read_sensors(state);
+ *             adamb_act(block, h, state, action);                   // on the critical path: short
+ *             drive(action);
+ *             read_sensors(state);                                  // the next state
+ *             adamb_observe(block, h, reward_of(state), state);     // learns: longer
  *         }
  *         adamb_end_episode(block);
  *     }
@@ -23,13 +27,28 @@
  * by `observe` is forgotten by the next `act` of that h.
  * Results. 0 or a non-negative value on success, one of the negative codes below otherwise; on an error no word
  * has changed. A full pool is not an error: see `freeze` and the counters.
- * Interrupts. One block, one caller: no two calls may work on the same block at the same time. `act` is short
- * enough for an interrupt handler if `observe` and `end_episode` run with that interrupt masked.
+ * Interrupts. An interrupt handler may call `act` at any moment of an `observe` or `end_episode` that it interrupts, for
+ * another h than the one observed. It stays inside the block, is not refused, and gets an action that a state's cell has
+ * before, during or after the interrupted call (SPEC.md, section 15). No other two calls may overlap on one block. After a
+ * restart an `act` of before it is forgotten: its `observe` returns ADAMB_BAD_ORDER.
  * Work. L is the finest level (stats), R the balls relevant to one state, at most 2^(d_a*L) and at most the pool.
- * The bounds in instructions that follow from the formulas below are in SPEC.md, section Work. */
+ * SPEC.md, section 10, says what the formulas below count; `adamb latency` measures them in instructions. */
 #ifndef ADAMB_H
 #define ADAMB_H
 #include <stdint.h>
+
+/* Versions of this library, of the format of a block and of the format of a snapshot. A library of another version reads
+ * blocks and snapshots of the same formats. */
+#define ADAMB_VERSION "0.1.0"
+#define ADAMB_VERSION_MAJOR 0
+#define ADAMB_VERSION_MINOR 1
+#define ADAMB_VERSION_PATCH 0
+#define ADAMB_FORMAT_VERSION 2
+#define ADAMB_SNAPSHOT_VERSION 1
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* cffi begin */
 enum {
@@ -41,14 +60,24 @@ enum {
     ADAMB_BAD_ORDER = -5     /* observe without act */
 };
 
+/* Values of the members `paper`, `freeze` and `share`; these members keep their names, which programs already use. */
+enum { ADAMB_MODE_TRACKING = 0, ADAMB_MODE_PAPER = 1 };
+enum { ADAMB_WHEN_FULL_RECLAIM = 0, ADAMB_WHEN_FULL_FREEZE = 1 };
+enum {
+    ADAMB_SHARE_OFF = 0,    /* a partition for each step */
+    ADAMB_SHARE_ON = 1,     /* one for all steps */
+    ADAMB_SHARE_TESTING = 2 /* one for all, until a test has decided whether steps differ */
+};
+
+/* adamb_config_default fills in every member; change what you need after it. */
 typedef struct {
     uint8_t d_s;           /* state dimensions, 1..3; RAM: finer levels need more units */
     uint8_t d_a;           /* action dimensions, 1..3 */
-    uint8_t horizon;       /* steps of an episode, 1..31; RAM: 14 bytes each, plus a value tree each */
-    uint8_t paper;         /* 0 tracking: values follow the model. 1: values only decrease, as in the paper */
-    uint8_t own;           /* 0: a split counts inherited samples. 1: own samples only, as in the paper */
-    uint8_t share;         /* 0: a partition for each step. 1: one for all. 2: one, until steps turn out to differ */
-    uint8_t freeze;        /* when the pool is full, 0: reclaim what was not used lately. 1: stop splitting */
+    uint8_t horizon;       /* steps of an episode, 1..31; RAM: 26 bytes each, plus a value tree each */
+    uint8_t paper;         /* ADAMB_MODE_TRACKING: values follow the model. _PAPER: they only decrease, as in the paper */
+    uint8_t own;           /* 0: a split counts inherited samples too. 1: the ball's own only, as in the paper */
+    uint8_t share;         /* ADAMB_SHARE_* */
+    uint8_t freeze;        /* a full pool, ADAMB_WHEN_FULL_RECLAIM: frees what was not used lately. _FREEZE: no split */
     uint8_t random_action; /* 0: play the centre of a ball. 1: a random point of it */
     uint8_t detect;        /* 1: restart when returns fall far below their mean. 0: never */
     uint8_t auto_bonus;    /* 1: exploration tunes itself. 0: `bonus` */
@@ -63,15 +92,20 @@ typedef struct {
     uint16_t splits;   /* balls that are split now; leaves = trees + (2^(d_s+d_a) - 1) * splits */
     uint16_t trees;    /* partitions: 1 when steps share, else the horizon */
     uint16_t finest;   /* the finest level that a ball can reach */
-    uint16_t share;    /* 0 off, 1 on, 2 still testing */
+    uint16_t share;    /* ADAMB_SHARE_*; TESTING while the test runs */
     uint16_t bonus;    /* c * 4096 in force */
     /* Counters; they stop at 65535 and never decrease. */
-    uint16_t refused;     /* splits refused for want of a unit */
-    uint16_t no_room;     /* samples that went to the parent (or, at a root, nowhere) for want of a record */
-    uint16_t reclaims;    /* pieces of the partition given back */
+    uint16_t refused;     /* splits refused because too few units were free */
+    uint16_t no_room;     /* samples counted in the parent (at a root: nowhere) because no unit was free for a record */
+    uint16_t reclaims;    /* leaves folded and nodes removed to free units */
     uint16_t saturations; /* times that counts were halved */
-    uint16_t restarts;    /* times that learning began anew after a change */
+    uint16_t restarts;    /* times that learning was reinitialised after a change */
 } adamb_statistics;
+
+/* The default controller for these dimensions: tracking mode, everything that tunes itself switched on, seed 1. A value
+ * outside its limit is refused by init, not here. Before: config is not null. Work: as adamb_thresholds. Touches
+ * config only. */
+void adamb_config_default(adamb_config *config, uint8_t d_s, uint8_t d_a, uint8_t horizon);
 
 /* Fill in config->thresholds with ceil(phi * 2^(gamma * level)), phi = phi_num / phi_den; more than 8190 becomes
  * "never", and so does gamma * level of 14 or more, which is the same for phi of a half or more. phi_num or phi_den 0
@@ -90,8 +124,8 @@ int adamb_init(const adamb_config *config, uint16_t *block, uint32_t words);
 int adamb_act(uint16_t *block, int h, const uint16_t *state, uint16_t *action);
 
 /* Learn from what followed the last act of step h. Errors: BAD_ARGUMENT, BAD_BLOCK, BAD_ORDER.
- * Work: O(d_s * L * R), at most three scans of the relevant balls (paper mode: one for every state cell under the
- * ball). Touches the header, the step, and the units on the way. */
+ * Work: O(d_s * L * R), at most 5 scans of the relevant balls (2 with one state and one action dimension; paper mode:
+ * one for every state cell under the ball, and one to reclaim). Touches the header, the step, and the units on the way. */
 int adamb_observe(uint16_t *block, int h, uint16_t reward, const uint16_t *next_state);
 
 /* Close the episode: change detection, end of the sharing test, perhaps a restart. Errors: BAD_ARGUMENT, BAD_BLOCK.
@@ -106,5 +140,17 @@ int adamb_stats(const uint16_t *block, adamb_statistics *stats);
  * Work: O(units), ends for any content. Changes nothing. */
 int adamb_check(const uint16_t *block, uint32_t words);
 /* cffi end */
+
+#ifndef ADAMB_NO_ERROR_TEXT
+/* cffi begin */
+/* The meaning of a code in a few words, in constant memory: never null, for any number. Define ADAMB_NO_ERROR_TEXT to
+ * leave it out of a build; a linker that drops unused functions leaves it out by itself. Work: constant. */
+const char *adamb_error_text(int code);
+/* cffi end */
+#endif
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,27 +1,41 @@
 /* What adapts by itself: the exploration bonus, sharing of steps, restart after a change. */
 #include "adamb_internal.h"
 
-/* Where the rewards of this step are followed; steps that share a tree are followed together. */
-static uint16_t *rewards(const adamb_call *c)
-{
-    return c->w + (c->shared ? adamb_core_step(c->w, 0) : c->step);
-}
-
 /* c in the value format: as configured, or half of what the best rewards are above the mean. */
 uint32_t adamb_adapt_factor(const adamb_call *c)
 {
-    const uint16_t *s = rewards(c);
+    const uint16_t *s = c->w + c->tree;
     uint32_t mean = s[ADAMB_S_REWARD_MEAN], top = s[ADAMB_S_REWARD_TOP];
     if (!has_flag(c->w, ADAMB_FLAG_AUTO_BONUS)) {
         return c->w[ADAMB_H_BONUS];
     }
-    return top > mean ? (top - mean) << c->fraction >> 17 : 0;
+    return top > mean ? (top - mean) << c->fraction >> (16 + ADAMB_AUTO_BONUS_SHIFT) : 0;
 }
 
 /* c/sqrt(N) for N in quarter samples. */
 uint32_t adamb_adapt_bonus(const adamb_call *c, uint32_t weight)
 {
-    return weight == 0 ? ADAMB_VALUE_MAX : adamb_number_bonus(adamb_adapt_factor(c), weight);
+    return adamb_number_bonus(adamb_adapt_factor(c), weight);
+}
+
+/* The median of how far samples are from what their balls predict, in 2^-15: a step towards every new one. */
+void adamb_adapt_noise(const adamb_call *c, uint32_t far)
+{
+    uint16_t *noise = c->w + c->tree + ADAMB_S_NOISE;
+    uint32_t step = *noise >> ADAMB_NOISE_SHIFT;
+    uint32_t to = far << (15 - c->fraction) > *noise ? *noise + step : *noise - step;
+    *noise = (uint16_t)(to < ADAMB_NOISE_LEAST ? ADAMB_NOISE_LEAST : to > ADAMB_VALUE_MAX ? ADAMB_VALUE_MAX : to);
+}
+
+/* The mean square of how far the next value is from what the ball predicted. */
+void adamb_adapt_spread(const adamb_call *c, uint32_t far)
+{
+    uint16_t *spread = c->w + c->tree + ADAMB_S_SPREAD;
+    uint32_t most = (uint32_t)c->w[c->tree + ADAMB_S_NOISE] * ADAMB_EFFECT_NOISE >> (15 - ADAMB_EFFECT_BITS);
+    most = most > ADAMB_EFFECT_MOST ? ADAMB_EFFECT_MOST : most;
+    far >>= c->fraction - ADAMB_EFFECT_BITS;
+    far = far > most ? most : far;
+    *spread = adamb_number_drift(*spread, far * far >> ADAMB_SPREAD_SCALE_SHIFT, ADAMB_EFFECT_SHIFT, c->w[ADAMB_H_RNG]);
 }
 
 static uint16_t distance(uint16_t a, uint16_t b)
@@ -34,16 +48,16 @@ static uint16_t distance(uint16_t a, uint16_t b)
 static void compare(adamb_call *c, uint32_t hash, uint16_t outcome)
 {
     uint16_t *w = c->w;
-    uint16_t *entry = w + at(c->first) + 2u * (hash >> 11);
-    uint32_t cell = hash & 0x7FFu;
+    uint16_t *entry = w + at(c->first) + 2u * (hash >> ADAMB_SHARE_ENTRY_SHIFT);
+    uint32_t cell = hash & ((1u << ADAMB_SHARE_ENTRY_SHIFT) - 1u), step_bits = 16 - ADAMB_SHARE_ENTRY_SHIFT;
     uint16_t last = entry[0], before = entry[1];
-    entry[0] = (uint16_t)(cell << 5 | (c->h + 1));
+    entry[0] = (uint16_t)(cell << step_bits | (c->h + 1u));
     entry[1] = outcome;
-    if (last == 0 || last >> 5 != cell) {
+    if (last == 0 || (uint32_t)last >> step_bits != cell) {
         return;
     }
     uint32_t sum = last == entry[0] ? ADAMB_H_SAME_N : ADAMB_H_OTHER_N;
-    if (w[sum] == 255) {
+    if (w[sum] == ADAMB_SHARE_COUNT_MAX) {
         w[sum] >>= 1;
         w[sum + 1] >>= 1;
         w[sum + 2] >>= 1;
@@ -59,16 +73,20 @@ static void compare(adamb_call *c, uint32_t hash, uint16_t outcome)
 /* Bits that a code loses in the sharing test: cells must be so small that rewards hardly change within one. */
 static uint32_t lost_bits(const adamb_call *c, uint32_t dims)
 {
-    return dims == 1 ? 11 : c->d_s + c->d_a == 3 ? 10 : 8;
+    if (dims == 1) {
+        return ADAMB_SHARE_LOST_ONE;
+    }
+    return c->d_s + c->d_a == 3 ? ADAMB_SHARE_LOST_THREE : ADAMB_SHARE_LOST_MORE;
 }
 
-/* The mean of the rewards, and their top: the best one, forgotten slowly. It starts at 1, so that hope comes first. */
+/* The mean of the rewards, and their top: the best one, decaying slowly. It starts at 1, the optimistic maximum. */
 static void follow_rewards(const adamb_call *c, uint16_t reward)
 {
-    uint16_t *s = rewards(c);
-    uint32_t mean = s[ADAMB_S_REWARD_MEAN], top = s[ADAMB_S_REWARD_TOP], slow = c->shared ? 8 : 6;
+    uint16_t *s = c->w + c->tree;
+    uint32_t mean = s[ADAMB_S_REWARD_MEAN], top = s[ADAMB_S_REWARD_TOP];
+    uint32_t slow = c->shared ? ADAMB_REWARD_SHIFT_SHARED : ADAMB_REWARD_SHIFT;
     s[ADAMB_S_REWARD_MEAN] = (uint16_t)(reward > mean ? mean + ((reward - mean) >> slow) : mean - ((mean - reward) >> slow));
-    top -= top > mean ? (top - mean) >> (c->shared ? 8 : 7) : 0;
+    top -= top > mean ? (top - mean) >> slow : 0;
     s[ADAMB_S_REWARD_TOP] = (uint16_t)(reward > top ? reward : top);
 }
 
@@ -77,6 +95,7 @@ void adamb_adapt_step(adamb_call *c, uint16_t state_code, uint16_t action_code, 
 {
     uint16_t *w = c->w;
     follow_rewards(c, reward);
+    count_up(w, ADAMB_H_SEEN);
     uint32_t sum = (uint32_t)w[ADAMB_H_RETURN_SUM] + (reward >> (16 - c->fraction));
     w[ADAMB_H_RETURN_SUM] = (uint16_t)(sum > 0xFFFFu ? 0xFFFFu : sum); /* more steps than the horizon must not wrap */
     if (w[ADAMB_H_SHARE] == ADAMB_SHARE_TESTING && c->links >= ADAMB_SHARE_TABLE_UNITS) {
@@ -86,7 +105,7 @@ void adamb_adapt_step(adamb_call *c, uint16_t state_code, uint16_t action_code, 
         }
         sum = c->d_s == 1 ? sum >> 8 : c->d_s == 2 ? sum >> 9 : adamb_number_divide(sum, 3) >> 8;
         uint32_t cell = (uint32_t)state_code >> lost_bits(c, c->d_s) << 8 | action_code >> lost_bits(c, c->d_a);
-        compare(c, cell * 10125u & 0xFFFFu, (uint16_t)((reward & 0xFF00u) | sum)); /* odd: every cell has its own hash */
+        compare(c, cell * ADAMB_SHARE_HASH & 0xFFFFu, (uint16_t)((reward & 0xFF00u) | sum));
     }
 }
 
@@ -101,8 +120,9 @@ static int differs(const uint16_t *w, uint32_t word, uint32_t factor, uint32_t m
 /* Ends the sharing test when it has seen enough. Returns 1 when steps turned out to differ. */
 static int judge_sharing(uint16_t *w)
 {
-    if (w[ADAMB_H_SAME_N] >= 8 && w[ADAMB_H_OTHER_N] >= ADAMB_SHARE_PAIRS_MIN &&
-        (differs(w, 1, 3, ADAMB_SHARE_REWARD_MARGIN) || differs(w, 2, 2, ADAMB_SHARE_NEXT_MARGIN))) {
+    if (w[ADAMB_H_SAME_N] >= ADAMB_SHARE_SAME_MIN && w[ADAMB_H_OTHER_N] >= ADAMB_SHARE_PAIRS_MIN &&
+        (differs(w, 1, ADAMB_SHARE_REWARD_FACTOR, ADAMB_SHARE_REWARD_MARGIN) ||
+         differs(w, 2, ADAMB_SHARE_NEXT_FACTOR, ADAMB_SHARE_NEXT_MARGIN))) {
         w[ADAMB_H_SHARE] = ADAMB_SHARE_OFF;
         return 1;
     }
@@ -116,33 +136,49 @@ static int judge_sharing(uint16_t *w)
     return 0;
 }
 
-/* Cumulative sum of how far returns fall below their mean. Returns 1 on an alarm. */
-static int judge_return(uint16_t *w, uint8_t fraction)
+/* Cumulative sum of how far returns fall below their mean; steps that were left out count as the others' mean. No single
+ * episode brings more than a part of an alarm, so that only a fall that lasts raises one, and a deviation is at least a small
+ * part of the mean, so that the sum drains after a fall that did not last. Returns 1 on an alarm. */
+static int judge_return(uint16_t *w, uint32_t fraction)
 {
-    uint16_t value = w[ADAMB_H_RETURN_SUM], mean = w[ADAMB_H_RETURN_MEAN], dev = w[ADAMB_H_RETURN_DEV];
+    uint32_t value = w[ADAMB_H_RETURN_SUM], seen = w[ADAMB_H_SEEN], horizon = w[ADAMB_H_DIMS] >> 8;
+    uint32_t mean = w[ADAMB_H_RETURN_MEAN], dev = w[ADAMB_H_RETURN_DEV];
+    if (seen == 0) {
+        return 0;
+    }
+    if (seen != horizon) {
+        value = adamb_number_divide(value * horizon, seen);
+        value = value > 0xFFFF ? 0xFFFF : value;
+    }
     count_up(w, ADAMB_H_SINCE);
     uint32_t window = w[ADAMB_H_SINCE] < ADAMB_DETECT_WINDOW ? w[ADAMB_H_SINCE] : ADAMB_DETECT_WINDOW;
-    int32_t drop = w[ADAMB_H_DROP] + mean - value - (dev >> 1);
+    int32_t unit = (int32_t)(dev > mean >> ADAMB_DETECT_LEAST_SHIFT ? dev : mean >> ADAMB_DETECT_LEAST_SHIFT);
+    int32_t most = (ADAMB_DETECT_ALARM * unit + (1 << fraction >> ADAMB_DETECT_FLOOR_SHIFT)) >> ADAMB_DETECT_SPELL_SHIFT;
+    int32_t fall = (int32_t)(mean - value) - (unit >> ADAMB_DETECT_SLACK_SHIFT);
+    int32_t drop = w[ADAMB_H_DROP] + (fall > most ? most : fall);
     drop = drop < 0 ? 0 : drop > 0xFFFF ? 0xFFFF : drop;
-    int alarm = w[ADAMB_H_SINCE] > ADAMB_DETECT_WARMUP && drop > ADAMB_DETECT_ALARM * dev + (1 << fraction >> 1);
+    int alarm = w[ADAMB_H_SINCE] > ADAMB_DETECT_WARMUP && drop >= most << ADAMB_DETECT_SPELL_SHIFT;
     w[ADAMB_H_DROP] = (uint16_t)drop;
-    w[ADAMB_H_RETURN_DEV] = adamb_number_follow(dev, distance(value, mean), window, w[ADAMB_H_EPISODES]);
-    w[ADAMB_H_RETURN_MEAN] = adamb_number_follow(mean, value, window, w[ADAMB_H_EPISODES]);
+    uint16_t salt = w[ADAMB_H_EPISODES];
+    w[ADAMB_H_RETURN_DEV] = adamb_number_follow(dev, distance((uint16_t)value, (uint16_t)mean), window, salt);
+    w[ADAMB_H_RETURN_MEAN] = adamb_number_follow(mean, value, window, salt);
     return alarm;
 }
 
 void adamb_adapt_episode(uint16_t *w)
 {
-    uint8_t fraction = (uint8_t)(w[ADAMB_H_SCALE] & 0xFF);
-    int alarm = judge_return(w, fraction) && has_flag(w, ADAMB_FLAG_DETECT);
-    w[ADAMB_H_RETURN_SUM] = 0;
-    if (++w[ADAMB_H_EPISODES] == 0) {
-        count_up(w, ADAMB_H_EPISODES_HIGH);
+    int alarm = judge_return(w, w[ADAMB_H_SCALE] & 0xFFu) && has_flag(w, ADAMB_FLAG_DETECT);
+    w[ADAMB_H_RETURN_SUM] = w[ADAMB_H_SEEN] = 0;
+    if (w[ADAMB_H_EPISODES] != 0xFFFFu) {
+        w[ADAMB_H_EPISODES]++;
+    } else if (w[ADAMB_H_EPISODES_HIGH] != 0xFFFFu) { /* both full: the count stops as a whole */
+        w[ADAMB_H_EPISODES] = 0;
+        w[ADAMB_H_EPISODES_HIGH]++;
     }
     if (alarm) {
         count_up(w, ADAMB_H_RESTARTS);
     }
     if ((w[ADAMB_H_SHARE] == ADAMB_SHARE_TESTING && judge_sharing(w)) || alarm) {
-        adamb_core_restart(w);
+        adamb_call_restart(w);
     }
 }

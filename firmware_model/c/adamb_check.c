@@ -23,43 +23,12 @@ static int meet(adamb_walk *k, uint16_t unit)
     return !k->bad;
 }
 
-/* What can be told of a record by itself: it has a sample, and no count is 0; level 0 has no counts. */
-int adamb_check_record(const adamb_call *c, uint32_t rec, uint32_t level)
-{
-    uint16_t n = c->w[at(rec) + ADAMB_R_N], counts = c->w[at(rec) + ADAMB_R_COUNTS];
-    return !is_value(n) && (n & ADAMB_N_MAX) != 0 && (level == 0 ? counts == 0 : adamb_check_entry(c, counts, level));
-}
-
-int adamb_check_entry(const adamb_call *c, uint16_t word, uint32_t level)
-{
-    return !is_value(word) || (word & ((1u << (15 - c->d_s * level)) - 1u)) != 0;
-}
-
-/* A unit of counts: entries or nothing, but for the link to the next one that the paper's mode has in front. */
-int adamb_check_counts(const adamb_call *c, uint32_t unit, uint32_t level)
-{
-    int good = 1;
-    for (uint32_t i = at(unit); i < at(unit) + 4; i++) {
-        int may_link = i == at(unit) && has_flag(c->w, ADAMB_FLAG_PAPER);
-        good &= adamb_check_entry(c, c->w[i], level) && (c->w[i] == 0 || is_value(c->w[i]) || may_link);
-    }
-    return good;
-}
-
-/* A cell of V: no more than can be earned, and the centre of an action cell. */
-int adamb_check_cell(const adamb_call *c, uint32_t slot)
-{
-    uint32_t action = c->w[slot + 2], low = action & (~action + 1u), ones = (low << c->d_a) - low;
-    return (c->w[slot] & ADAMB_VALUE_MASK) <= adamb_number_initial(c, c->h) && action != 0 && (action & ones) == ones &&
-           low >> (16 - c->d_a * (c->finest + 1)) != 0;
-}
-
 static void walk_counts(adamb_walk *k, uint16_t rec, uint8_t level)
 {
     uint16_t unit = k->w[at(rec) + ADAMB_R_COUNTS];
-    k->bad |= !adamb_check_record(&k->c, rec, level);
+    k->bad |= !adamb_words_record(&k->c, rec, level);
     while (unit != 0 && !is_value(unit) && meet(k, unit)) {
-        k->bad |= !adamb_check_counts(&k->c, unit, level);
+        k->bad |= !adamb_words_counts(&k->c, unit, level);
         unit = k->w[at(unit)];
     }
 }
@@ -129,7 +98,7 @@ static void walk_value(adamb_walk *k)
             slot = node;
             continue;
         }
-        k->bad |= !adamb_check_cell(&k->c, slot);
+        k->bad |= !adamb_words_cell(&k->c, slot);
         while (depth != 0 && slot == at(w[path[depth - 1]]) + 1) {
             slot = path[--depth];
         }
@@ -140,57 +109,18 @@ static void walk_value(adamb_walk *k)
     }
 }
 
-/* A step's pending job, if there is one, is inside the cell that it is for; codes of three coordinates are even, but for
- * those of random actions. */
-static int step_ok(const adamb_call *c, const uint16_t *s)
-{
-    uint32_t cell = s[ADAMB_S_JOB_CELL], one = cell & (~cell + 1u);
-    return (cell == 0 ? s[ADAMB_S_JOB_AT] == 0 : ((s[ADAMB_S_JOB_AT] ^ cell) & ~(2 * one - 1)) == 0) &&
-           (c->d_s != 3 || (s[ADAMB_S_STATE] & 1) == 0) &&
-           (c->d_a != 3 || has_flag(c->w, ADAMB_FLAG_RANDOM) || (s[ADAMB_S_ACTION] & 1) == 0);
-}
-
-/* Header and steps that make sense by themselves: the walk relies on nothing else. */
-int adamb_check_header(adamb_call *c, const uint16_t *w, uint32_t words)
-{
-    uint32_t d_s = w[ADAMB_H_DIMS] & 15u, d_a = w[ADAMB_H_DIMS] >> 4 & 15u, horizon = w[ADAMB_H_DIMS] >> 8;
-    uint32_t finest = w[ADAMB_H_SCALE] >> 8, pool = w[ADAMB_H_POOL_AT], fresh = w[ADAMB_H_FRESH], units = w[ADAMB_H_UNITS];
-    uint32_t free_n = w[ADAMB_H_FREE_N], peak = w[ADAMB_H_USED_PEAK], share = w[ADAMB_H_SHARE];
-    if (!adamb_core_usable(w) || d_s < 1 || d_s > ADAMB_DIM_MAX || d_a < 1 || d_a > ADAMB_DIM_MAX ||
-        horizon > ADAMB_HORIZON_MAX || finest * d_s > ADAMB_LEVEL_MAX || (finest + 1) * d_a > 16 ||
-        (w[ADAMB_H_SCALE] & 0xFF) != adamb_core_fraction((uint8_t)horizon)) {
-        return 0;
-    }
-    adamb_core_decode(c, (uint16_t *)(uintptr_t)w, 0); /* only to be read */
-    if (w[ADAMB_H_BITS] != c->bits || w[ADAMB_H_STEPS_AT] != c->step || units > words / 4 || units > ADAMB_UNITS_MAX ||
-        pool != (c->step + horizon * ADAMB_S_WORDS + 3) >> 2 || pool > fresh || fresh > units || free_n > fresh - pool ||
-        peak < fresh - pool - free_n || peak > units - pool || w[ADAMB_H_RNG] == 0 || share > ADAMB_SHARE_TESTING ||
-        w[ADAMB_H_TABLE] != (share == ADAMB_SHARE_TESTING ? pool : 0) || w[ADAMB_H_FLAGS] >= 2 * ADAMB_FLAG_AUTO_BONUS ||
-        w[ADAMB_H_BONUS] > ADAMB_BONUS_MAX >> (12 - c->fraction) || w[ADAMB_H_SAME_N] > 255 || w[ADAMB_H_OTHER_N] > 255) {
-        return 0;
-    }
-    int good = 1;
-    for (uint32_t i = ADAMB_H_WORDS, least = 1; i < c->step; least = w[i++]) {
-        good &= w[i] >= least && (i + 1 == c->step || w[i] <= ADAMB_THRESHOLD_MAX);
-    }
-    for (uint32_t h = 0; h < horizon; h++) {
-        good &= step_ok(c, w + adamb_core_step(w, h));
-    }
-    return good;
-}
-
 int adamb_check(const uint16_t *block, uint32_t words)
 {
     adamb_walk k = {.w = block};
     if (block == 0 || words < ADAMB_H_WORDS) {
-        return ADAMB_ERR_ARGUMENT;
+        return ADAMB_BAD_ARGUMENT;
     }
-    if (!adamb_check_header(&k.c, block, words)) {
-        return ADAMB_ERR_BLOCK;
+    if (!adamb_words_header(&k.c, block, words)) {
+        return ADAMB_BAD_BLOCK;
     }
     uint32_t free_n = 0, first = block[ADAMB_H_POOL_AT], last = block[ADAMB_H_FRESH];
     for (uint8_t h = 0; h < block[ADAMB_H_DIMS] >> 8 && !k.bad; h++) {
-        adamb_core_decode(&k.c, (uint16_t *)(uintptr_t)block, h); /* the walk only reads */
+        adamb_call_decode(&k.c, (uint16_t *)(uintptr_t)block, h); /* the walk only reads */
         walk_value(&k);
         if (!k.bad && (h == 0 || !k.c.shared)) {
             walk_tree(&k, k.c.step + ADAMB_S_ROOT);
@@ -209,7 +139,7 @@ int adamb_check(const uint16_t *block, uint32_t words)
         k.mix ^= unit * MIX;
     }
     k.bad |= free_n != block[ADAMB_H_FREE_N] || k.splits != block[ADAMB_H_SPLITS];
-    return k.bad || k.met != 0 || k.sum != 0 || k.mix != 0 ? ADAMB_ERR_BLOCK : 0;
+    return k.bad || k.met != 0 || k.sum != 0 || k.mix != 0 ? ADAMB_BAD_BLOCK : 0;
 }
 
 int adamb_stats(const uint16_t *block, adamb_statistics *stats)
@@ -217,12 +147,12 @@ int adamb_stats(const uint16_t *block, adamb_statistics *stats)
     const uint16_t *w = block;
     adamb_call c;
     if (w == 0 || stats == 0) {
-        return ADAMB_ERR_ARGUMENT;
+        return ADAMB_BAD_ARGUMENT;
     }
-    if (!adamb_core_usable(w)) {
-        return ADAMB_ERR_BLOCK;
+    if (!adamb_config_usable(w)) {
+        return ADAMB_BAD_BLOCK;
     }
-    adamb_core_decode(&c, (uint16_t *)(uintptr_t)w, 0); /* only reads */
+    adamb_call_decode(&c, (uint16_t *)(uintptr_t)w, 0); /* only reads */
     stats->episodes = (uint32_t)w[ADAMB_H_EPISODES_HIGH] << 16 | w[ADAMB_H_EPISODES];
     stats->units = w[ADAMB_H_UNITS];
     stats->units_used = (uint16_t)(w[ADAMB_H_FRESH] - w[ADAMB_H_POOL_AT] - w[ADAMB_H_FREE_N]);

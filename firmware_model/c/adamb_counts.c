@@ -34,17 +34,32 @@ static void halve(const adamb_call *c, uint16_t rec, uint32_t bits)
     }
 }
 
-/* Word index for a cell that has no entry yet: a free word, else one in a new unit, else that of `near`. */
-static uint32_t place(const adamb_call *c, uint32_t head, uint32_t empty, uint32_t near)
+/* Word index for a cell that has no entry yet: a free word, else one in a new unit, else that of the nearest cell. */
+static uint32_t place(const adamb_call *c, uint32_t head, uint32_t bits, uint16_t cell)
 {
     uint16_t *w = c->w;
+    int paper = has_flag(w, ADAMB_FLAG_PAPER);
+    uint32_t near = head, nearest = 0xFFFF, empty = 0;
+    uint16_t unit = w[head];
+    for (uint32_t left = c->links; left != 0 && is_link(c, unit); left--, unit = w[at(unit)]) {
+        for (uint32_t i = at(unit) + (paper ? 1u : 0u); i < at(unit) + 4; i++) {
+            uint32_t other = (uint32_t)(w[i] & ADAMB_VALUE_MASK) >> bits;
+            uint32_t distance = other > cell ? other - cell : cell - other;
+            if (w[i] == 0) {
+                empty = i;
+            } else if (distance < nearest) {
+                nearest = distance;
+                near = i;
+            }
+        }
+    }
     if (empty != 0) {
         return empty;
     }
-    if (is_link(c, w[head]) && !has_flag(w, ADAMB_FLAG_PAPER)) {
+    if (is_link(c, w[head]) && !paper) {
         return near;
     }
-    uint16_t unit = adamb_pool_alloc(w);
+    unit = adamb_pool_alloc(w);
     if (unit == 0) {
         return near;
     }
@@ -57,36 +72,23 @@ static uint32_t place(const adamb_call *c, uint32_t head, uint32_t empty, uint32
 static uint32_t find(const adamb_call *c, uint16_t rec, uint32_t bits, uint16_t cell)
 {
     uint16_t *w = c->w;
-    uint32_t head = at(rec) + ADAMB_R_COUNTS, first = has_flag(w, ADAMB_FLAG_PAPER) ? 1u : 0u;
-    uint32_t empty = 0, near = head;
-    uint16_t nearest = 0xFFFF;
-    uint16_t entry = (uint16_t)(ADAMB_TAG | (cell << bits));
-    if (w[head] == 0 || (w[head] >> bits) == (entry >> bits)) {
-        w[head] |= entry;
+    uint32_t head = at(rec) + ADAMB_R_COUNTS, entry = ADAMB_TAG | (uint32_t)cell << bits;
+    if (w[head] == 0 || (w[head] ^ entry) >> bits == 0) {
+        w[head] |= (uint16_t)entry;
         return head;
     }
     uint16_t unit = w[head];
     for (uint32_t left = c->links; left != 0 && is_link(c, unit); left--, unit = w[at(unit)]) {
-        for (uint32_t i = at(unit) + first; i < at(unit) + 4; i++) {
+        for (uint32_t i = at(unit); i < at(unit) + 4; i++) { /* a link to the next unit is no entry */
             ADAMB_WORK();
-            if (w[i] == 0) {
-                empty = i;
-                continue;
-            }
-            uint16_t other = (uint16_t)((w[i] & ADAMB_VALUE_MASK) >> bits);
-            uint16_t distance = (uint16_t)(other > cell ? other - cell : cell - other);
-            if (distance == 0) {
+            if ((w[i] ^ entry) >> bits == 0) {
                 return i;
-            }
-            if (distance < nearest) {
-                nearest = distance;
-                near = i;
             }
         }
     }
-    uint32_t i = place(c, head, empty, near);
+    uint32_t i = place(c, head, bits, cell);
     if (w[i] == 0) {
-        w[i] = entry;
+        w[i] = (uint16_t)entry;
     }
     return i;
 }
@@ -126,6 +128,7 @@ void adamb_counts_fold(const adamb_call *c, uint16_t from, uint16_t to, uint8_t 
     }
 }
 
+/* V of the next step in the cell of an entry, whose count takes `bits` bits. */
 static uint32_t entry_value(const adamb_call *c, uint32_t entry, uint32_t bits)
 {
     return adamb_value_at(c->w, c->step + ADAMB_S_WORDS, entry >> bits << (bits + 1), 15 - bits);
@@ -172,7 +175,7 @@ uint32_t adamb_counts_expect(const adamb_call *c, uint32_t rec, uint32_t level)
     uint32_t sum = 0;
     total = 0;
     for (uint8_t i = 0; i < 4; i++) {
-        uint32_t n = shifted(entry[i] & low, shift);
+        uint32_t n = shifted((uint32_t)(entry[i] & low), shift);
         if (n != 0) {
             total += n;
             sum += n * entry_value(c, entry[i], bits);

@@ -1,4 +1,4 @@
-/* The check in slices, and what follows when it finds damage. */
+/* The check in slices, and how damage is handled. */
 #include "adamb_guard.h"
 #include "adamb_internal.h"
 
@@ -17,7 +17,7 @@ static int scrub_value(const adamb_call *c, uint32_t path)
     uint32_t slot = c->step + ADAMB_S_V_SLOT;
     for (int depth = 0;; depth++) {
         if (is_value(w[slot])) {
-            return adamb_check_cell(c, slot) ? depth : -1;
+            return adamb_words_cell(c, slot) ? depth : -1;
         }
         if (depth == c->d_s * c->finest || !in_use(c, w[slot])) {
             return -1;
@@ -33,9 +33,9 @@ static int scrub_value(const adamb_call *c, uint32_t path)
 static int scrub_record(const adamb_call *c, uint32_t rec, uint32_t level)
 {
     uint16_t unit = c->w[at(rec) + ADAMB_R_COUNTS];
-    int good = adamb_check_record(c, rec, level);
+    int good = adamb_words_record(c, rec, level);
     for (uint32_t left = c->links; good && unit != 0 && !is_value(unit); left--) {
-        good = left != 0 && in_use(c, unit) && adamb_check_counts(c, unit, level);
+        good = left != 0 && in_use(c, unit) && adamb_words_counts(c, unit, level);
         unit = good ? c->w[at(unit)] : 0;
     }
     return good;
@@ -88,18 +88,18 @@ int adamb_scrub(const uint16_t *block, uint32_t words, adamb_place *place)
 {
     adamb_call c;
     if (block == 0 || place == 0 || words < ADAMB_H_WORDS) {
-        return ADAMB_ERR_ARGUMENT;
+        return ADAMB_BAD_ARGUMENT;
     }
-    if (!adamb_check_header(&c, block, words) || !scrub_free(block, &c)) {
-        return ADAMB_ERR_BLOCK;
+    if (!adamb_words_header(&c, block, words) || !scrub_free(block, &c)) {
+        return ADAMB_BAD_BLOCK;
     }
     if (place->h >= c.horizon || place->path >> PATH_BITS != 0) {
         *place = (adamb_place){0, 0, 0};
     }
-    adamb_core_decode(&c, (uint16_t *)(uintptr_t)block, place->h); /* only to be read */
+    adamb_call_decode(&c, (uint16_t *)(uintptr_t)block, place->h); /* only to be read */
     int used = place->part == 0 ? scrub_value(&c, place->path) : scrub_ball(&c, place->path);
     if (used < 0) {
-        return ADAMB_ERR_BLOCK;
+        return ADAMB_BAD_BLOCK;
     }
     place->path = (place->path | ((1u << PATH_BITS) - 1u) >> used) + 1u;
     if (place->path >> PATH_BITS == 0) {
@@ -115,7 +115,7 @@ int adamb_scrub(const uint16_t *block, uint32_t words, adamb_place *place)
     return 1;
 }
 
-/* The newest save that suits the configuration, else a clean start. */
+/* Restore the newest save that fits the configuration, else initialise. */
 static int begin(adamb_guard *g)
 {
     const adamb_config *config = g->config;
@@ -125,7 +125,7 @@ static int begin(adamb_guard *g)
         return ADAMB_GUARD_RESTORED;
     }
     int error = adamb_init(config, g->block, g->words);
-    return error < 0 ? error : ADAMB_GUARD_ANEW;
+    return error < 0 ? error : ADAMB_GUARD_REINITIALISED;
 }
 
 static void up(uint16_t *counter)
@@ -136,20 +136,20 @@ static void up(uint16_t *counter)
 int adamb_guard_open(adamb_guard *guard, const adamb_config *config, uint16_t *block, uint32_t words, adamb_store *store)
 {
     if (guard == 0 || config == 0 || block == 0) {
-        return ADAMB_ERR_ARGUMENT;
+        return ADAMB_BAD_ARGUMENT;
     }
     *guard = (adamb_guard){.block = block, .words = words, .config = config, .store = store};
     return begin(guard);
 }
 
-int adamb_guard_mind(adamb_guard *guard, int code)
+int adamb_guard_handle(adamb_guard *guard, int code)
 {
-    if (code != ADAMB_ERR_BLOCK) {
+    if (code != ADAMB_BAD_BLOCK) {
         return code;
     }
     up(&guard->damages);
     code = begin(guard);
-    up(code == ADAMB_GUARD_RESTORED ? &guard->restored : &guard->anew);
+    up(code == ADAMB_GUARD_RESTORED ? &guard->restored : &guard->reinitialised);
     return code;
 }
 
@@ -160,10 +160,10 @@ int adamb_guard_tick(adamb_guard *guard)
         up(&guard->passes);
         return 0;
     }
-    return adamb_guard_mind(guard, code);
+    return adamb_guard_handle(guard, code);
 }
 
 int adamb_guard_save(adamb_guard *guard)
 {
-    return guard->store == 0 ? ADAMB_ERR_EMPTY : adamb_guard_mind(guard, adamb_store_save(guard->store, guard->block));
+    return guard->store == 0 ? ADAMB_STORE_EMPTY : adamb_guard_handle(guard, adamb_store_save(guard->store, guard->block));
 }

@@ -1,21 +1,28 @@
-/* AdaMB guard: finds damaged memory while the controller works, and starts again from the last good save.
+/* AdaMB guard: finds damaged memory while the controller runs, and restores the last good save.
  *
  * `adamb_scrub` is the check in slices: every call looks at one path of one tree, so it can run in every control period.
- * `adamb_guard` does that and what follows from it: on damage the block becomes that of the newest save in a store or,
- * without one, a clean start. It counts what it did outside the block, where a restored block cannot undo the counts.
+ * `adamb_guard` calls it and handles damage: it restores the newest save of a store or, without one, reinitialises the
+ * block. Its counters are outside the block, where a restore cannot undo them.
  *
- *     adamb_guard guard;
- *     adamb_guard_open(&guard, &config, block, 2048, &store);       // restores or starts; store may be 0
+ *     enum { D_S = 1, D_A = 1, HORIZON = 5, WORDS = 2048 };
+ *     static uint16_t block[WORDS];
+ *     static adamb_config config;
+ *     static adamb_guard guard;
+ *     adamb_config_default(&config, D_S, D_A, HORIZON);
+ *     adamb_guard_open(&guard, &config, block, WORDS, store);       // restores or initialises; store may be 0
  *     for (;;) {
- *         for (int h = 0; h < 5; h++) {
- *             if (adamb_guard_mind(&guard, adamb_act(block, h, &state, &action)) > 0) break;   // another episode begins
- *             ...
- *             adamb_guard_mind(&guard, adamb_observe(block, h, reward, &next));
+ *         for (int h = 0; h < HORIZON; h++) {
+ *             uint16_t state[D_S], action[D_A];
+ *             read_sensors(state);
+ *             if (adamb_guard_handle(&guard, adamb_act(block, h, state, action)) > 0) break; // start another episode
+ *             drive(action);
+ *             read_sensors(state);
+ *             adamb_guard_handle(&guard, adamb_observe(block, h, reward_of(state), state));
  *             adamb_guard_tick(&guard);                             // one slice
- *             feed_watchdog();                                      // every call above comes back, damaged or not
+ *             feed_watchdog();                                      // every call above returns, damaged or not
  *         }
- *         adamb_guard_mind(&guard, adamb_end_episode(block));
- *         if (once_in_a_while) adamb_guard_save(&guard);
+ *         adamb_guard_handle(&guard, adamb_end_episode(block));
+ *         if (once_in_a_while()) adamb_guard_save(&guard);
  *     }
  *
  * One caller at a time, as for the block. None is meant for interrupt handlers. */
@@ -26,52 +33,60 @@
 #include "adamb.h"
 #include "adamb_store.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* cffi begin */
-/* Where the next slice is; all 0 is the beginning. A place that makes no sense is one, too. */
+/* Position of the next slice; all 0 is the beginning. An invalid position counts as the beginning. */
 typedef struct {
     uint32_t path; /* the branches to take, the first one in bit 27 */
     uint8_t h;     /* step of the tree */
     uint8_t part;  /* 0: its values. 1: its partition */
 } adamb_place;
 
-/* Look at the header, the next units of the free list, and one path: links, levels, means, counts, action codes. What
- * is learnt between two calls does no harm: a path is found again by its branches. Not seen: a unit that two links share
- * or that none leads to, and the number of splits; adamb_check and with it every save see those.
+/* Check the header, the next units of the free list, and one path: links, levels, means, counts, action codes. Learning
+ * between two calls does not disturb a pass: a path is given by its branches. Not detected: a unit that two links share
+ * or that none leads to, and a wrong number of splits; adamb_check, and with it every save, detects those.
  * Result: 0, or 1 when this was the last path of a pass; a pass has as many calls as there are cells of V and balls,
  * at most 4 * units_used + 2 * horizon. Errors: BAD_ARGUMENT, BAD_BLOCK (damage).
  * Work: O(horizon + (d_s + d_a) * L), in the paper's mode and the chains of the records on the path. Changes nothing but
  * the place. */
 int adamb_scrub(const uint16_t *block, uint32_t words, adamb_place *place);
 
-enum { ADAMB_GUARD_RESTORED = 1, ADAMB_GUARD_ANEW = 2 };
+enum { ADAMB_GUARD_RESTORED = 1, ADAMB_GUARD_REINITIALISED = 2 };
 
 typedef struct {
     uint16_t *block;
     uint32_t words;
-    const adamb_config *config; /* of a clean start; a save of other dimensions is not restored */
+    const adamb_config *config; /* to reinitialise with; a save of other dimensions is not restored */
     adamb_store *store;         /* 0 without one */
     adamb_place place;
     /* Counters; they stop at 65535. */
-    uint16_t damages;  /* times that damage was found */
-    uint16_t restored; /* answered by the newest save */
-    uint16_t anew;     /* answered by a clean start */
-    uint16_t passes;   /* of adamb_scrub, completed */
+    uint16_t damages;       /* times that damage was found */
+    uint16_t restored;      /* of these: the newest save was restored */
+    uint16_t reinitialised; /* of these: the block was reinitialised */
+    uint16_t passes;        /* of adamb_scrub, completed */
 } adamb_guard;
 
-/* Restore the newest save, or start anew. Everything pointed to belongs to the guard from now on.
- * Result: RESTORED or ANEW. Errors: BAD_ARGUMENT; those of adamb_init. Work: as adamb_store_restore and adamb_init. */
+/* Restore the newest save, or initialise. Everything pointed to belongs to the guard from now on.
+ * Result: RESTORED or REINITIALISED. Errors: BAD_ARGUMENT; those of adamb_init. Work: as adamb_store_restore and adamb_init. */
 int adamb_guard_open(adamb_guard *guard, const adamb_config *config, uint16_t *block, uint32_t words, adamb_store *store);
 
-/* Hand over what any call on the block returned. Damage (BAD_BLOCK) is answered as in open: RESTORED or ANEW comes back
- * and pending actions are forgotten. Everything else comes back as it is. */
-int adamb_guard_mind(adamb_guard *guard, int code);
+/* Handle the result of any call on the block. On damage (BAD_BLOCK) it does as open does, pending actions are lost, and
+ * the result is RESTORED or REINITIALISED. Every other code is returned as it is. */
+int adamb_guard_handle(adamb_guard *guard, int code);
 
-/* One slice of the scrub. Result: 0, or as adamb_guard_mind when it found damage. Work: as adamb_scrub. */
+/* One slice of the scrub. Result: 0, or as adamb_guard_handle when it found damage. Work: as adamb_scrub. */
 int adamb_guard_tick(adamb_guard *guard);
 
-/* Save to the store. A block that fails adamb_check is not saved but replaced, as in adamb_guard_mind.
- * Result: 0, RESTORED, ANEW. Errors: EMPTY (no store), those of adamb_store_save but BAD_BLOCK. */
+/* Save to the store. A block that fails adamb_check is not saved but replaced, as in adamb_guard_handle.
+ * Result: 0, RESTORED, REINITIALISED. Errors: EMPTY (no store), those of adamb_store_save but BAD_BLOCK. */
 int adamb_guard_save(adamb_guard *guard);
 /* cffi end */
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,4 +1,4 @@
-/* Integer arithmetic shared by the parts; ranges are derived in SPEC.md. */
+/* Integer arithmetic shared by the parts; the ranges are those of SPEC 4.9. */
 #include "adamb_internal.h"
 
 uint16_t adamb_number_random(uint16_t *w)
@@ -33,10 +33,13 @@ uint32_t adamb_number_mean(uint32_t sum, uint32_t total)
     return (sum >> 8) * reciprocal[total - 124] >> 14;
 }
 
-/* factor / sqrt(weight / 4), up to 3 % too large: the weight is cut to its first bits. */
+/* factor / sqrt(weight / 4), up to 3 % too large: the weight is cut to its first bits. The most there is without a weight. */
 uint32_t adamb_number_bonus(uint32_t factor, uint32_t weight)
 {
     uint32_t shift = 15;
+    if (weight == 0) {
+        return ADAMB_VALUE_MAX;
+    }
     for (; weight < 16; weight <<= 2) {
         shift--;
     }
@@ -80,11 +83,18 @@ uint32_t adamb_number_blend(uint32_t from, uint32_t to, uint32_t part, uint32_t 
  * over successive values and over `salt`. */
 uint16_t adamb_number_follow(uint32_t mean, uint32_t value, uint32_t n, uint32_t salt)
 {
-    uint32_t dither = ((((n + salt) & 0x3FFFu) * 40503u) & 0xFFFFu) * n >> 16;
+    uint32_t dither = ((((n + salt) & ADAMB_DITHER_MASK) * ADAMB_DITHER_FACTOR) & 0xFFFFu) * n >> 16;
     if (value >= mean) {
         return (uint16_t)(mean + adamb_number_divide(value - mean + dither, n));
     }
     return (uint16_t)(mean - adamb_number_divide(mean - value + dither, n));
+}
+
+/* The same with 2^shift values, however many there were. */
+uint16_t adamb_number_drift(uint32_t mean, uint32_t value, uint32_t shift, uint32_t salt)
+{
+    uint32_t dither = ((salt & ADAMB_DITHER_MASK) * ADAMB_DITHER_FACTOR & 0xFFFFu) >> (16 - shift);
+    return (uint16_t)(value >= mean ? mean + ((value - mean + dither) >> shift) : mean - ((mean - value + dither) >> shift));
 }
 
 /* The most that can still be earned from step h on. */

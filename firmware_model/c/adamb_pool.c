@@ -33,10 +33,10 @@ uint16_t adamb_pool_alloc(uint16_t *w)
 
 void adamb_pool_free(uint16_t *w, uint16_t unit)
 {
-    uint16_t *p = w + at(unit);
     if (!inside(w, unit)) {
         return;
     }
+    uint16_t *p = w + at(unit);
     p[0] = w[ADAMB_H_FREE_HEAD];
     p[1] = p[2] = p[3] = 0; /* a dump then shows freed units as such, and twins compare equal */
     w[ADAMB_H_FREE_HEAD] = unit;

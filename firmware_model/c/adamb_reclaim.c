@@ -1,12 +1,12 @@
-/* Getting units back when the pool runs low: one bounded walk a step, clock-style.
+/* Freeing units when few are left: one bounded walk a step, like the clock algorithm of page replacement.
  *
  * Every record on the path of a sample gets full credit; every walk takes one credit from the records it passes.
- * A leaf without credit is folded into its parent and leaves its surplus behind in its slot, more readily when no state
- * plays it; a block whose balls are all unvisited is removed. What was not used for long goes, in pieces of bounded size. */
+ * A leaf without credit is folded into its parent and leaves its surplus in its slot, more often when no state plays
+ * it; a block whose balls are all unvisited is removed. So what was not used for long is removed in small pieces. */
 #include "adamb_internal.h"
 
-/* Fold a leaf (at level+1) into its parent. The slot keeps its Q at this step; steps that share it must not hope for
- * more than the leaf did where its next states are the worse ones, so there the larger difference counts for all. */
+/* Fold a leaf (at level+1) into its parent. The slot keeps the Q of this step. When steps share the tree, Q of no step
+ * may rise by the fold, so a positive difference of the expectations is not added. */
 static void fold(const adamb_call *c, uint32_t slot, uint16_t parent, uint8_t level)
 {
     uint16_t *w = c->w;
@@ -25,7 +25,7 @@ static void fold(const adamb_call *c, uint32_t slot, uint16_t parent, uint8_t le
     adamb_tree_free(c, rec);
 }
 
-/* A linked slot of the block, starting anywhere, rather one without credit; `slots` when all are values. */
+/* A linked slot of the block, from a random one on, preferably without credit; `slots` when all are values. */
 static uint32_t pick(const adamb_call *c, uint16_t block, uint32_t slots, int records)
 {
     uint16_t *w = c->w;
@@ -57,14 +57,29 @@ static uint16_t best_slot(const adamb_call *c, uint16_t block, uint32_t slots)
     return best;
 }
 
+/* Remove a block whose balls are all unvisited: the first one below the record `above`, or (level 0xFF) the one that the
+ * slot `above` leads to. */
+static void remove_block(const adamb_call *c, uint16_t block, uint32_t slots, uint32_t above, uint8_t level)
+{
+    uint16_t *w = c->w;
+    uint16_t best = best_slot(c, block, slots);
+    if (level != 0xFF) {
+        adamb_tree_unsplit(c, (uint16_t)above, level, best);
+    } else {
+        adamb_pool_free(w, block);
+        w[above] = best;
+    }
+    count_up(w, ADAMB_H_RECLAIMS);
+}
+
 /* Does any step of this tree play the ball, given as first codes of its state and action side, at a random state? */
 static int played(const adamb_call *c, uint32_t state, uint32_t action, uint8_t level)
 {
     uint16_t *w = c->w;
-    uint32_t step = c->shared ? adamb_core_step(w, 0) : c->step;
+    uint32_t step = c->tree;
     uint16_t code = (uint16_t)(state | ((uint32_t)adamb_number_random(w) >> (c->d_s * level)));
     for (uint8_t h = 0; h < (c->shared ? c->horizon : 1); h++, step += ADAMB_S_WORDS) {
-        uint32_t aux = w[adamb_value_find(w, step, code, 16) + 2];
+        uint32_t aux = w[adamb_value_find(w, step, code) + 2];
         if ((aux ^ action) >> (16 - c->d_a * level) == 0) {
             return 1;
         }
@@ -76,9 +91,8 @@ static int played(const adamb_call *c, uint32_t state, uint32_t action, uint8_t 
 void adamb_reclaim_tree(const adamb_call *c)
 {
     uint16_t *w = c->w;
-    uint32_t slot = adamb_tree_root(c);
+    uint32_t slot = adamb_tree_root(c), state = 0, action = 0;
     uint16_t parent = 0;
-    uint32_t state = 0, action = 0;
     uint8_t level = 0, s_bits = 0, a_bits = 0;
     if (!is_link(c, w[slot])) {
         return;
@@ -88,9 +102,7 @@ void adamb_reclaim_tree(const adamb_call *c)
         uint16_t *n = w + at(rec) + ADAMB_R_N;
         int spent = (*n >> ADAMB_CREDIT_SHIFT) == 0;
         ADAMB_WORK();
-        if (!spent) {
-            *n = (uint16_t)(*n - (1u << ADAMB_CREDIT_SHIFT));
-        }
+        *n = (uint16_t)(*n - (spent ? 0u : 1u << ADAMB_CREDIT_SHIFT));
         uint16_t block = adamb_tree_children(c, rec);
         if (block == 0 || level == c->finest) {
             if (spent && parent != 0 &&
@@ -102,22 +114,11 @@ void adamb_reclaim_tree(const adamb_call *c)
         }
         for (uint8_t chunk = 0; chunk < c->chunks; chunk++) {
             uint32_t slots = 1u << (adamb_code_state_bits(c, chunk) + adamb_code_action_bits(c, chunk));
-            if (chunk != 0) {
-                block = w[slot];
-            }
             uint32_t i = pick(c, block, slots, chunk + 1 == c->chunks);
             if (i == slots) {
-                if (!spent) {
-                    return;
+                if (spent) {
+                    remove_block(c, block, slots, chunk == 0 ? rec : slot, chunk == 0 ? level : 0xFF);
                 }
-                uint16_t best = best_slot(c, block, slots);
-                if (chunk == 0) {
-                    adamb_tree_unsplit(c, rec, level, best);
-                } else {
-                    adamb_pool_free(w, block);
-                    w[slot] = best;
-                }
-                count_up(w, ADAMB_H_RECLAIMS);
                 return;
             }
             uint32_t action_n = adamb_code_action_bits(c, chunk);
@@ -126,6 +127,7 @@ void adamb_reclaim_tree(const adamb_call *c)
             state |= i >> action_n << (16 - s_bits);
             action |= (i & ((1u << action_n) - 1u)) << (16 - a_bits);
             slot = at(block) + i;
+            block = w[slot];
         }
         parent = rec;
         level++;

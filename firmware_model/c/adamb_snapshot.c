@@ -40,10 +40,10 @@ void adamb_snapshot_set32(uint8_t *at, uint32_t value)
 int32_t adamb_snapshot_bytes(const uint16_t *block)
 {
     if (block == 0) {
-        return ADAMB_ERR_ARGUMENT;
+        return ADAMB_BAD_ARGUMENT;
     }
-    if (!adamb_core_usable(block) || block[ADAMB_H_FRESH] > block[ADAMB_H_UNITS]) {
-        return ADAMB_ERR_BLOCK;
+    if (!adamb_config_usable(block) || block[ADAMB_H_FRESH] > block[ADAMB_H_UNITS]) {
+        return ADAMB_BAD_BLOCK;
     }
     return ADAMB_SNAPSHOT_HEAD_BYTES + 2 * ADAMB_UNIT_WORDS * (int32_t)block[ADAMB_H_FRESH];
 }
@@ -71,7 +71,7 @@ int32_t adamb_snapshot_head(const uint16_t *block, uint8_t *head)
         return length;
     }
     if (adamb_check(block, at(block[ADAMB_H_UNITS])) != 0) {
-        return ADAMB_ERR_BLOCK;
+        return ADAMB_BAD_BLOCK;
     }
     adamb_snapshot_set16(head, ADAMB_SNAPSHOT_MAGIC);
     adamb_snapshot_set16(head + ADAMB_SNAPSHOT_AT_VERSION, ADAMB_SNAPSHOT_VERSION);
@@ -92,11 +92,11 @@ int32_t adamb_snapshot_save(const uint16_t *block, uint8_t *out, uint32_t capaci
     uint8_t head[ADAMB_SNAPSHOT_HEAD_BYTES];
     int32_t length;
     if (out == 0) {
-        return ADAMB_ERR_ARGUMENT;
+        return ADAMB_BAD_ARGUMENT;
     }
     length = adamb_snapshot_head(block, head);
     if (length > 0 && (uint32_t)length > capacity) {
-        return ADAMB_ERR_MEMORY;
+        return ADAMB_NO_MEMORY;
     }
     for (int32_t i = 0; i < length; i++) {
         out[i] = adamb_snapshot_byte(block, head, (uint32_t)i);
@@ -112,7 +112,7 @@ int adamb_snapshot_head_check(const uint8_t *head, uint32_t length)
         adamb_snapshot_get16(head + ADAMB_SNAPSHOT_AT_VERSION) != ADAMB_SNAPSHOT_VERSION ||
         adamb_snapshot_get16(head + ADAMB_SNAPSHOT_AT_HASH) != ADAMB_SPEC_HASH || units > ADAMB_UNITS_MAX ||
         words < ADAMB_H_WORDS || words > at(units) || length != ADAMB_SNAPSHOT_HEAD_BYTES + 2 * words) {
-        return ADAMB_ERR_BLOCK;
+        return ADAMB_BAD_BLOCK;
     }
     return 0;
 }
@@ -127,7 +127,7 @@ int adamb_snapshot_finish(const uint8_t *head, uint16_t *block, uint32_t words)
     for (uint32_t i = keep; i < words; i++) {
         block[i] = 0;
     }
-    return keep != 0 ? 0 : ADAMB_ERR_BLOCK;
+    return keep != 0 ? 0 : ADAMB_BAD_BLOCK;
 }
 
 int adamb_snapshot_restore(const uint8_t *data, uint32_t length, uint16_t *block, uint32_t words)
@@ -135,10 +135,10 @@ int adamb_snapshot_restore(const uint8_t *data, uint32_t length, uint16_t *block
     uint32_t crc = 0xFFFFFFFFu;
     const uint8_t *saved;
     if (data == 0 || block == 0) {
-        return ADAMB_ERR_ARGUMENT;
+        return ADAMB_BAD_ARGUMENT;
     }
     if (length < ADAMB_SNAPSHOT_HEAD_BYTES || adamb_snapshot_head_check(data, length) != 0) {
-        return ADAMB_ERR_BLOCK;
+        return ADAMB_BAD_BLOCK;
     }
     saved = data + ADAMB_SNAPSHOT_HEAD_BYTES;
     for (uint32_t i = 0; i < length; i++) {
@@ -149,10 +149,10 @@ int adamb_snapshot_restore(const uint8_t *data, uint32_t length, uint16_t *block
     if (~crc != adamb_snapshot_get32(data + ADAMB_SNAPSHOT_AT_CRC) ||
         adamb_snapshot_get16(saved + 2 * ADAMB_H_UNITS) != adamb_snapshot_get16(data + ADAMB_SNAPSHOT_AT_UNITS) ||
         at(adamb_snapshot_get16(saved + 2 * ADAMB_H_FRESH)) != adamb_snapshot_get32(data + ADAMB_SNAPSHOT_AT_WORDS)) {
-        return ADAMB_ERR_BLOCK;
+        return ADAMB_BAD_BLOCK;
     }
     if (at(adamb_snapshot_get16(data + ADAMB_SNAPSHOT_AT_UNITS)) > words) {
-        return ADAMB_ERR_MEMORY;
+        return ADAMB_NO_MEMORY;
     }
     for (uint32_t i = ADAMB_SNAPSHOT_HEAD_BYTES; i < length; i++) {
         adamb_snapshot_put(block, i, data[i]);

@@ -1,4 +1,4 @@
-/* A ring of slots. What a cut may leave behind is judged by two CRCs alone: no flag says "complete". */
+/* A ring of slots. Two CRCs alone decide whether a save is complete: there is no flag for it. */
 #include "adamb_store.h"
 #include "adamb_internal.h"
 #include "adamb_snapshot.h"
@@ -14,7 +14,7 @@ static uint32_t address_of(const adamb_store *s, uint32_t slot)
     return group * s->group_bytes + (slot - group * s->group_slots) * s->slot_bytes;
 }
 
-/* The head of a save speaks for the head of its snapshot too, hence for every byte of it: pieces of two saves never fit. */
+/* The CRC in the head of a save covers the head of its snapshot, hence every byte: parts of two saves never match. */
 static uint32_t head_crc(const uint8_t *heads)
 {
     uint32_t crc = 0xFFFFFFFFu;
@@ -75,7 +75,7 @@ static uint32_t find(const adamb_store *s, uint32_t *number, uint8_t *heads)
         if (best == s->slots || (read_heads(s, best, heads) == best_number && read_snapshot(s, best, heads, 0))) {
             return best;
         }
-        *number = best_number - 1; /* so the search ends, whatever the storage says */
+        *number = best_number - 1; /* so the search ends, whatever the storage returns */
     }
 }
 
@@ -84,13 +84,13 @@ int adamb_store_open(adamb_store *store, const adamb_flash *flash, uint8_t *page
     uint8_t heads[HEADS];
     uint32_t slot_pages, sectors, number;
     if (store == 0 || flash == 0 || page == 0 || flash->read == 0 || flash->prog == 0 || flash->erase == 0) {
-        return ADAMB_ERR_ARGUMENT;
+        return ADAMB_BAD_ARGUMENT;
     }
     if (flash->page_bytes == 0 || flash->sector_bytes < flash->page_bytes || words < ADAMB_H_WORDS ||
         flash->sector_bytes > 0x10000000u ||
         adamb_number_divide(flash->sector_bytes, flash->page_bytes) * flash->page_bytes != flash->sector_bytes ||
         flash->sectors > adamb_number_divide(0x7FFFFFFFu, flash->sector_bytes)) {
-        return ADAMB_ERR_CONFIG;
+        return ADAMB_BAD_CONFIG;
     }
     words = words < at(ADAMB_UNITS_MAX) ? words : at(ADAMB_UNITS_MAX);
     slot_pages = adamb_number_divide(HEADS + 2 * words + flash->page_bytes - 1, flash->page_bytes);
@@ -102,7 +102,7 @@ int adamb_store_open(adamb_store *store, const adamb_flash *flash, uint8_t *page
     store->group_slots = adamb_number_divide(store->group_bytes, store->slot_bytes);
     store->slots = adamb_number_divide(flash->sectors, sectors) * store->group_slots;
     if (store->slots < 2 * store->group_slots) {
-        return ADAMB_ERR_CONFIG;
+        return ADAMB_BAD_CONFIG;
     }
     store->sequence = 0;
     store->last = store->slots;
@@ -179,7 +179,7 @@ int adamb_store_save(adamb_store *store, const uint16_t *block)
     int32_t length;
     uint32_t slot, end, kept;
     if (store == 0 || block == 0) {
-        return ADAMB_ERR_ARGUMENT;
+        return ADAMB_BAD_ARGUMENT;
     }
     length = adamb_snapshot_head(block, heads + HEAD);
     if (length < 0) {
@@ -187,10 +187,10 @@ int adamb_store_save(adamb_store *store, const uint16_t *block)
     }
     end = HEAD + (uint32_t)length;
     if (end > store->slot_bytes) {
-        return ADAMB_ERR_MEMORY;
+        return ADAMB_NO_MEMORY;
     }
     if (store->sequence == 0xFFFFFFFFu) {
-        return ADAMB_ERR_DEVICE; /* older than any storage */
+        return ADAMB_STORE_DEVICE; /* older than any storage */
     }
     store->sequence++; /* also when this fails: two different saves never have the same number */
     adamb_snapshot_set16(heads, ADAMB_STORE_MAGIC);
@@ -216,25 +216,25 @@ int adamb_store_save(adamb_store *store, const uint16_t *block)
         }
         slot = next_slot(store, slot, 0);
     }
-    return ADAMB_ERR_DEVICE;
+    return ADAMB_STORE_DEVICE;
 }
 
 int adamb_store_restore(adamb_store *store, uint16_t *block, uint32_t words)
 {
     uint8_t heads[HEADS];
     uint32_t number, slot;
-    int error = ADAMB_ERR_EMPTY;
+    int error = ADAMB_STORE_EMPTY;
     if (store == 0 || block == 0) {
-        return ADAMB_ERR_ARGUMENT;
+        return ADAMB_BAD_ARGUMENT;
     }
     for (number = store->sequence; (slot = find(store, &number, heads)) != store->slots; number--) {
         const uint8_t *head = heads + HEAD;
         if (adamb_snapshot_head_check(head, adamb_snapshot_get32(heads + AT_BYTES)) != 0) {
-            error = ADAMB_ERR_BLOCK;
+            error = ADAMB_BAD_BLOCK;
             continue;
         }
         if (at(adamb_snapshot_get16(head + ADAMB_SNAPSHOT_AT_UNITS)) > words) {
-            return ADAMB_ERR_MEMORY;
+            return ADAMB_NO_MEMORY;
         }
         if (!read_snapshot(store, slot, heads, block)) {
             block[ADAMB_H_MAGIC] = 0; /* the check below then refuses and clears */

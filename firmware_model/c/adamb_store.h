@@ -1,4 +1,4 @@
-/* AdaMB store: saves of a controller on flash or EEPROM that survive a power cut at any moment. Format: SPEC.md, Stores.
+/* AdaMB store: saves of a controller on flash or EEPROM that survive a power cut at any moment. Format: SPEC 12.
  *
  * The storage is a ring of slots, each large enough for one save; a save goes to the slot behind the last attempt. The
  * newest completed save is never erased or written to, so
@@ -6,18 +6,24 @@
  *   - every sector is erased equally often, once for every (slots) saves; after a cut the ring moves on, too;
  *   - a place that no longer keeps what it is given is noticed by reading back, and the next one is used.
  *
- *     static uint8_t page[256];
- *     static const adamb_flash flash = {0, 256, 4096, 4, my_read, my_prog, my_erase};
- *     adamb_store store;
- *     adamb_store_open(&store, &flash, page, 2048);
- *     if (adamb_store_restore(&store, block, 2048) != 0) adamb_init(&config, block, 2048);
- *     ... adamb_store_save(&store, block) every so many episodes: endurance * slots / saves per day is the life in days ...
+ *     enum { WORDS = 2048, PAGE_BYTES = 256, SECTOR_BYTES = 4096, SECTORS = 4 };
+ *     static uint16_t block[WORDS];
+ *     static uint8_t page[PAGE_BYTES];
+ *     static const adamb_flash flash = {0, PAGE_BYTES, SECTOR_BYTES, SECTORS, my_read, my_prog, my_erase};
+ *     static adamb_store store;
+ *     adamb_store_open(&store, &flash, page, WORDS);
+ *     if (adamb_store_restore(&store, block, WORDS) != 0) { start(block, WORDS); }
+ *     adamb_store_save(&store, block); // every so many episodes: endurance * slots / saves per day is the life in days
  *
  * Nothing is allocated; the store uses one page of the caller's RAM. No call may run while another one works on the same
  * store or block; none is meant for interrupt handlers. */
 #ifndef ADAMB_STORE_H
 #define ADAMB_STORE_H
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* cffi begin */
 enum {
@@ -72,5 +78,9 @@ int adamb_store_save(adamb_store *store, const uint16_t *block);
  * Work: as open, and once more reading the save, and adamb_check. */
 int adamb_store_restore(adamb_store *store, uint16_t *block, uint32_t words);
 /* cffi end */
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -4,17 +4,9 @@
  * cell) or a link (then aux is the mean of everything below), so `act` and an expectation are one descent. */
 #include "adamb_internal.h"
 
-/* Word index of the slot that the first `bits` bits of the code lead to; a value ends the walk earlier. */
-uint32_t adamb_value_find(const uint16_t *w, uint32_t step, uint32_t code, uint32_t bits)
+uint32_t adamb_value_find(const uint16_t *w, uint32_t step, uint32_t code)
 {
-    uint32_t i = step + ADAMB_S_V_SLOT, rest = code << 16; /* next bit on top: two instructions less a level */
-    uint32_t units = w[ADAMB_H_UNITS];                               /* values are above all links */
-    for (; bits != 0 && w[i] < units; bits--) {
-        ADAMB_WORK();
-        i = at(w[i]) + (rest >> 31);
-        rest <<= 1;
-    }
-    return i;
+    return adamb_value_cell(w, step, code);
 }
 
 static uint32_t slot_value(const uint16_t *w, uint32_t i)
@@ -22,9 +14,17 @@ static uint32_t slot_value(const uint16_t *w, uint32_t i)
     return (is_value(w[i]) ? w[i] : w[i + 2]) & ADAMB_VALUE_MASK;
 }
 
+/* V where the first `bits` bits of the code lead to, or the mean of what is below; a value ends the walk earlier. */
 uint32_t adamb_value_at(const uint16_t *w, uint32_t step, uint32_t code, uint32_t bits)
 {
-    return slot_value(w, adamb_value_find(w, step, code, bits));
+    uint32_t i = step + ADAMB_S_V_SLOT, rest = code << 16; /* next bit on top: two instructions less a level */
+    uint32_t units = w[ADAMB_H_UNITS];
+    for (; bits != 0 && w[i] < units; bits--) {
+        ADAMB_WORK();
+        i = at(w[i]) + (rest >> 31);
+        rest <<= 1;
+    }
+    return slot_value(w, i);
 }
 
 /* Mean of everything below a node. */
@@ -33,17 +33,14 @@ uint32_t adamb_value_mean(const uint16_t *w, uint32_t node)
     return (slot_value(w, node) + slot_value(w, node + 1) + 1u) >> 1;
 }
 
-/* Refresh the means above a changed cell, nearest first; `nodes` are the units on the way to it. */
-static void refresh_means(const adamb_call *c, const uint16_t *nodes, uint8_t depth, uint16_t code)
+/* Refresh the means above a cell that now has this value, nearest first; `nodes` are the units on the way to it. */
+void adamb_value_refresh_means(const adamb_call *c, const uint16_t *nodes, uint32_t depth, uint32_t code, uint32_t value)
 {
     uint16_t *w = c->w;
-    while (depth != 0) {
-        depth--;
-        uint32_t node = at(nodes[depth]), slot = c->step + ADAMB_S_V_SLOT;
-        if (depth != 0) {
-            slot = at(nodes[depth - 1]) + ((uint32_t)(code >> (16 - depth)) & 1u);
-        }
-        w[slot + 2] = (uint16_t)adamb_value_mean(w, node);
+    for (code >>= 16 - depth; depth != 0; code >>= 1) {
+        value = (value + slot_value(w, at(nodes[--depth]) + (~code & 1u)) + 1u) >> 1;
+        uint32_t slot = depth == 0 ? c->step + ADAMB_S_V_SLOT : at(nodes[depth - 1]) + (code >> 1 & 1u);
+        w[slot + 2] = (uint16_t)value;
     }
 }
 
@@ -65,6 +62,7 @@ uint8_t adamb_value_set(const adamb_call *c, uint16_t code)
             uint32_t p = at(unit);
             w[p] = w[p + 1] = w[i];
             w[p + 2] = w[p + 3] = w[i + 2];
+            ADAMB_IN_ORDER(); /* the node is complete before a walk can meet it */
             w[i] = unit;
         }
         ADAMB_WORK();
@@ -76,14 +74,17 @@ uint8_t adamb_value_set(const adamb_call *c, uint16_t code)
         q = min16(q, w[i] & ADAMB_VALUE_MASK);
     }
     w[i] = (uint16_t)(ADAMB_TAG | q);
-    w[i + 2] = c->best_action;
-    refresh_means(c, nodes, depth, code);
+    if (has_flag(w, ADAMB_FLAG_PAPER) || !adamb_code_inside(w[i + 2], c->best_action, c->d_a)) {
+        w[i + 2] = c->best_action; /* a finer action within the best ball stays */
+    }
+    adamb_value_refresh_means(c, nodes, depth, code, q);
     return depth;
 }
 
 /* Is the cell of `code` up to date although the Q of its best action is now `q`? Small moves are not worth a scan;
- * the value is left alone, so that small moves add up. */
-int adamb_value_holds(const adamb_call *c, uint16_t code, uint16_t action, uint16_t q)
+ * the value is left alone, so that small moves add up. A best action that has become better still is the best: then
+ * the value is set without a scan. */
+int adamb_value_holds(adamb_call *c, uint16_t code, uint16_t action, uint16_t q)
 {
     const uint16_t *w = c->w;
     uint32_t i = c->step + ADAMB_S_V_SLOT, rest = (uint32_t)code << 16, units = w[ADAMB_H_UNITS];
@@ -93,46 +94,14 @@ int adamb_value_holds(const adamb_call *c, uint16_t code, uint16_t action, uint1
         rest <<= 1;
     }
     int32_t moved = q - (w[i] & ADAMB_VALUE_MASK);
-    return w[i + 2] == action && depth >= c->d_s * c->level && moved < ADAMB_SCAN_TOLERANCE &&
-           moved > -ADAMB_SCAN_TOLERANCE;
-}
-
-/* Walk to a random node of step c->h whose two slots are values and join them when no ball needs both.
- * Returns 1 when a unit came back. */
-int adamb_value_reclaim(adamb_call *c)
-{
-    uint16_t *w = c->w;
-    uint16_t nodes[ADAMB_PATH_MAX];
-    uint16_t random = adamb_number_random(w);
-    uint16_t code = 0;
-    uint8_t depth = 0;
-    uint32_t i = c->step + ADAMB_S_V_SLOT;
-    if (!is_link(c, w[i])) {
+    if (w[i + 2] != action || depth < c->d_s * c->level || moved <= -ADAMB_SCAN_TOLERANCE) {
         return 0;
     }
-    for (;;) {
-        uint32_t node = at(w[i]);
-        uint32_t side = (uint32_t)(random >> depth) & 1u;
-        nodes[depth] = w[i];
-        if (!is_link(c, w[node + side])) {
-            side ^= 1u;
-        }
-        if (depth == ADAMB_LEVEL_MAX - 1 || !is_link(c, w[node + side])) {
-            break;
-        }
-        ADAMB_WORK();
-        code = (uint16_t)(code | (side << (15 - depth)));
-        depth++;
-        i = node + side;
+    if (moved >= ADAMB_SCAN_TOLERANCE) {
+        c->best_q = q;
+        c->best_action = action;
+        c->best_level = c->level;
+        adamb_value_set(c, code);
     }
-    adamb_tree_scan(c, code); /* speaks for both halves: down to this depth they lie in the same cell of every level */
-    if (c->d_s * c->best_level > depth) {
-        return 0; /* a ball needs both */
-    }
-    uint16_t q = has_flag(w, ADAMB_FLAG_PAPER) ? min16(c->best_q, w[i + 2]) : c->best_q;
-    adamb_pool_free(w, w[i]);
-    w[i] = (uint16_t)(ADAMB_TAG | q);
-    w[i + 2] = c->best_action;
-    refresh_means(c, nodes, depth, code);
     return 1;
 }

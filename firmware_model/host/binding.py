@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from adamb.firmware_model import _spec
+from adamb.firmware_model.host import StaleCore
 
 
 def _compilers() -> list[list[str]]:
@@ -40,7 +41,7 @@ def compile_library(sources: Sequence[Path], target: Path, flags: Sequence[str])
 
 def _build_library() -> Path:
     """Compile the core into a shared library in the user's cache; the name carries a hash of the sources."""
-    from adamb.firmware_model import _binding_build as build
+    from adamb.firmware_model.host import _binding_build as build
 
     texts = [path.read_bytes() for path in (*build.SOURCES, *sorted((build.FIRMWARE / "c").glob("*.h")))]
     folder = Path(os.environ.get("ADAMB_CACHE") or Path.home() / ".cache" / "adamb")
@@ -59,13 +60,13 @@ def _build_library() -> Path:
 def _load() -> tuple[Any, Any, str]:
     if not os.environ.get("ADAMB_PLAIN_LIBRARY"):
         try:
-            extension = import_module("adamb.firmware_model._core")
+            extension = import_module("adamb.firmware_model.host._core")
             return extension.ffi, extension.lib, "extension"
         except ImportError:
             pass
     from cffi import FFI
 
-    from adamb.firmware_model import _binding_build as build
+    from adamb.firmware_model.host import _binding_build as build
 
     ffi = FFI()
     ffi.cdef(build.declarations())
@@ -73,9 +74,11 @@ def _load() -> tuple[Any, Any, str]:
 
 
 ffi, lib, loaded_as = _load()
-if loaded_as == "extension" and getattr(lib, "ADAMB_SPEC_HASH", None) != _spec.SPEC_HASH:
-    raise ImportError(
-        "the compiled core and _spec.py come from different specifications: build again (make clean)"
+_HASHES = {"ADAMB_SPEC_HASH": _spec.SPEC_HASH, "ADAMB_LEARNER_HASH": _spec.LEARNER_HASH}
+if loaded_as == "extension" and any(getattr(lib, name, None) != hash for name, hash in _HASHES.items()):
+    raise StaleCore(
+        "the compiled core and _spec.py come from different specifications; "
+        "make .venv/.installed builds it again"
     )
 
 FIELDS = (
@@ -108,7 +111,13 @@ def required_words(config: Any) -> int:
 
 
 class Controller:
-    """A C controller in an array('H') of its own; the same calls and codes as the Python twin's."""
+    """A C controller in an array('H') of its own; the same calls and codes as the Python twin's.
+
+    >>> from adamb.firmware_model import Config
+    >>> controller, action = init(Config(), array("H", bytes(4096))), array("H", [0])
+    >>> controller.act(0, [1000], action), list(action), controller.check()
+    (0, [32768], 0)
+    """
 
     def __init__(self, block: array) -> None:
         self.w = block
@@ -141,7 +150,12 @@ class Controller:
 
 
 def init(config: Any, block: array) -> Controller | int:
-    """A controller in `block`, or a negative code."""
+    """A controller of the C core in `block`, or a negative code.
+
+    >>> from adamb.firmware_model import Config
+    >>> init(Config(), array("H", bytes(16)))
+    -3
+    """
     code = int(lib.adamb_init(c_config(config), ffi.from_buffer("uint16_t[]", block), len(block)))
     return code if code else Controller(block)
 

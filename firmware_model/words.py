@@ -1,9 +1,11 @@
-"""What can be told of a header, a step, a record or a cell by itself; `check` and `guard` walk over them."""
+"""Whether a header, a step, a record or a cell is valid by itself; for the walks of `check` and `guard`."""
 
 from ._spec import (
     BONUS_MAX,
     DIM_MAX,
+    FINEST_EXTRA,
     FLAG_AUTO_BONUS,
+    FLAG_OWN,
     FLAG_PAPER,
     FLAG_RANDOM,
     H_BITS,
@@ -31,8 +33,10 @@ from ._spec import (
     S_ACTION,
     S_JOB_AT,
     S_JOB_CELL,
+    S_LAST,
     S_STATE,
     S_WORDS,
+    SHARE_COUNT_MAX,
     SHARE_TESTING,
     TAG,
     THRESHOLD_MAX,
@@ -47,14 +51,14 @@ def _entry_ok(w, word, level):
     return not word & TAG or word & (1 << 15 - (w[H_DIMS] & 15) * level) - 1 != 0
 
 
-def record_ok(w, rec, level):
-    """What can be told of a record by itself: it has a sample, no count is 0, level 0 has no counts."""
+def record(w, rec, level):
+    """Whether a record is valid by itself: it has a sample, no count is 0, level 0 has no counts."""
     if w[rec + R_N] & TAG or w[rec + R_N] & N_MAX == 0:
         return False
     return _entry_ok(w, w[rec + R_COUNTS], level) if level else w[rec + R_COUNTS] == 0
 
 
-def counts_ok(w, unit, level):
+def counts(w, unit, level):
     """A unit of counts: entries or nothing, but for the link that the paper's mode has in front."""
     for i in range(unit, unit + 4):
         if not w[i] & TAG and w[i] and (i > unit or not w[H_FLAGS] & FLAG_PAPER):
@@ -64,26 +68,32 @@ def counts_ok(w, unit, level):
     return True
 
 
-def cell_ok(w, slot, h):
-    """A cell of V: no more than can be earned, and the centre of an action cell."""
-    action = w[slot + 2]
+def _is_centre(w, action):
+    """The centre of an action cell of a level that there is."""
     d_a = w[H_DIMS] >> 4 & 15
     low = action & -action
     ones = (low << d_a) - low
+    return action & ones == ones and low >> 16 - d_a * ((w[H_SCALE] >> 8) + 1) != 0
+
+
+def _action_ok(w, action):
+    return action == 0 or _is_centre(w, action)
+
+
+def cell(w, slot, h):
+    """A cell of V: no more than can be earned, and the centre of an action cell."""
     most = ((w[H_DIMS] >> 8) - h) << (w[H_SCALE] & 0xFF)
-    fine = low >> 16 - d_a * ((w[H_SCALE] >> 8) + 1)
-    return w[slot] & VALUE_MASK <= most and action and action & ones == ones and fine != 0
+    return w[slot] & VALUE_MASK <= most and _is_centre(w, w[slot + 2])
 
 
 def _step_ok(w, i):
-    """A pending job is inside its cell; codes of three coordinates are even, but for random actions."""
+    """A job is inside its cell, a state of three coordinates even, an action a centre if not random."""
     cell = w[i + S_JOB_CELL]
     one = cell & -cell
     outside = (w[i + S_JOB_AT] ^ cell) & ~(2 * one - 1) if cell else w[i + S_JOB_AT]
-    odd = w[H_DIMS] & 15 == 3 and w[i + S_STATE] & 1
-    if w[H_DIMS] >> 4 & 15 == 3 and not w[H_FLAGS] & FLAG_RANDOM:
-        odd = odd or w[i + S_ACTION] & 1
-    return not outside and not odd
+    if outside or (w[H_DIMS] & 15 == 3 and w[i + S_STATE] & 1):
+        return False
+    return w[H_FLAGS] & FLAG_RANDOM or (_action_ok(w, w[i + S_ACTION]) and _action_ok(w, w[i + S_LAST]))
 
 
 def _pool_ok(w, pool):
@@ -96,8 +106,8 @@ def _pool_ok(w, pool):
     )
 
 
-def header_ok(w):
-    """Header and steps that make sense by themselves."""
+def header(w):
+    """Whether header and steps are valid by themselves."""
     d_s = w[H_DIMS] & 15
     d_a = w[H_DIMS] >> 4 & 15
     horizon = w[H_DIMS] >> 8
@@ -118,12 +128,15 @@ def header_ok(w):
         and w[H_RNG]
         and w[H_FLAGS] < 2 * FLAG_AUTO_BONUS
         and w[H_BONUS] <= BONUS_MAX >> 12 - fraction_bits(horizon)
-        and w[H_SAME_N] <= 255
-        and w[H_OTHER_N] <= 255
+        and w[H_SAME_N] <= SHARE_COUNT_MAX
+        and w[H_OTHER_N] <= SHARE_COUNT_MAX
     ):
         return False
+    finest = steps - 1  # the first threshold that may be "never"
+    if d_s + d_a == 2 and not w[H_FLAGS] & (FLAG_PAPER | FLAG_OWN):
+        finest -= FINEST_EXTRA
     for i in range(H_WORDS, steps):
-        if w[i] < (w[i - 1] if i > H_WORDS else 1) or (i + 1 < steps and w[i] > THRESHOLD_MAX):
+        if w[i] < (w[i - 1] if i > H_WORDS else 1) or (i < finest and w[i] > THRESHOLD_MAX):
             return False
     for h in range(horizon):  # noqa: SIM110
         if not _step_ok(w, steps + h * S_WORDS):

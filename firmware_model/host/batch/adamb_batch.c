@@ -23,11 +23,22 @@ static uint32_t action_dims(const uint16_t *block)
     return block[ADAMB_H_DIMS] >> 4 & 15u;
 }
 
+/* Dimensions that a damaged header names must not lead past the arrays below, nor a horizon of 0 to a division;
+ * the calls of the core find the rest. */
+static int bad_shape(const uint16_t *block)
+{
+    uint32_t d_s = state_dims(block), d_a = action_dims(block);
+    return d_s == 0 || d_s > ADAMB_DIM_MAX || d_a == 0 || d_a > ADAMB_DIM_MAX || block[ADAMB_H_DIMS] >> 8 == 0;
+}
+
 int adamb_batch_act(uint16_t *blocks, uint32_t stride, uint32_t n, int h, const double *states, double *actions)
 {
     for (uint32_t i = 0; i < n; i++) {
         uint16_t *block = blocks + (uint64_t)i * stride;
-        uint16_t state[ADAMB_DIM_MAX], action[ADAMB_DIM_MAX];
+        uint16_t state[ADAMB_DIM_MAX] = {0}, action[ADAMB_DIM_MAX];
+        if (bad_shape(block)) {
+            return ADAMB_BAD_BLOCK;
+        }
         for (uint32_t k = 0; k < state_dims(block); k++) {
             state[k] = fraction(*states++);
         }
@@ -46,7 +57,10 @@ int adamb_batch_observe(uint16_t *blocks, uint32_t stride, uint32_t n, int h, co
 {
     for (uint32_t i = 0; i < n; i++) {
         uint16_t *block = blocks + (uint64_t)i * stride;
-        uint16_t state[ADAMB_DIM_MAX];
+        uint16_t state[ADAMB_DIM_MAX] = {0};
+        if (bad_shape(block)) {
+            return ADAMB_BAD_BLOCK;
+        }
         for (uint32_t k = 0; k < state_dims(block); k++) {
             state[k] = fraction(*next++);
         }
@@ -74,10 +88,13 @@ int adamb_batch_replay(uint16_t *block, uint32_t steps, const uint16_t *states, 
 {
     uint32_t d_s = state_dims(block), d_a = action_dims(block), horizon = block[ADAMB_H_DIMS] >> 8;
     uint16_t action[ADAMB_DIM_MAX];
-    for (uint32_t i = 0; i < steps; i++) {
+    if (bad_shape(block)) {
+        return ADAMB_BAD_BLOCK;
+    }
+    for (uint64_t i = 0; i < steps; i++) {
         int h = (int)(i % horizon);
         int error = adamb_act(block, h, states + i * d_s, action);
-        for (uint32_t k = 0; k < d_a && actions != 0; k++) {
+        for (uint32_t k = 0; k < d_a && actions != 0 && error == 0; k++) {
             actions[i * d_a + k] = action[k];
         }
         if (error == 0) {

@@ -1,4 +1,4 @@
-"""Getting nodes of a V tree back. Apart from the rest of `value`, because it scans the partition."""
+"""Pruning the tree of V: two cells that no ball distinguishes become one."""
 
 from ._scratch import (
     T_BEST_ACTION,
@@ -12,15 +12,19 @@ from ._scratch import (
 from ._spec import FLAG_PAPER, H_FLAGS, H_POOL_AT, H_UNITS, LEVEL_MAX, S_V_SLOT, TAG
 from .number import random as number_random
 from .pool import free as pool_free
-from .tree import scan as tree_scan
 from .value import refresh_means
 from .value import slot as value_slot
 
 
-def _walk(w, t):
-    """Code of a random node whose two slots are values; leaves its depth in `t`, its own unit in the path."""
+def pick(w, t):
+    """Code of a random node of the step whose two slots are values; -1 without a node.
+
+    Leaves the depth of the node in `t`, and the units down to it in the path.
+    """
     way = number_random(w)
     i = t[T_STEP] + S_V_SLOT
+    if not w[H_POOL_AT] <= w[i] < w[H_UNITS]:
+        return -1
     code = depth = 0
     while True:
         t[T_PATH + depth] = w[i]
@@ -34,20 +38,19 @@ def _walk(w, t):
         depth += 1
 
 
-def reclaim(w, t):
-    """Join the two values of a random node when no ball needs both; returns 1 when a unit came back."""
-    if not w[H_POOL_AT] <= w[t[T_STEP] + S_V_SLOT] < w[H_UNITS]:
-        number_random(w)
-        return 0
-    code = _walk(w, t)
-    tree_scan(w, t, code)  # speaks for both halves: down to this depth they share the cell of every level
+def join(w, t, code):
+    """Join the two slots of such a node when, by the last scan, no ball needs both; 1 when a unit was freed.
+
+    Down to their depth they lie in the same cell of every level, so one scan is valid for both.
+    """
     if t[T_D_S] * t[T_BEST_LEVEL] > t[T_DEPTH]:
         return 0
     i = value_slot(t, t[T_DEPTH], code)
-    if w[H_FLAGS] & FLAG_PAPER and w[i + 2] < t[T_BEST_Q]:
-        t[T_BEST_Q] = w[i + 2]
-    pool_free(w, w[i])
+    if w[H_FLAGS] & FLAG_PAPER:
+        t[T_BEST_Q] = min(t[T_BEST_Q], w[i + 2])
+    node = w[i]
+    w[i + 2] = t[T_BEST_ACTION]  # the cell has its action before it is one
     w[i] = TAG | t[T_BEST_Q]
-    w[i + 2] = t[T_BEST_ACTION]
     refresh_means(w, t, t[T_DEPTH], code)
+    pool_free(w, node)  # no walk meets it any more
     return 1
