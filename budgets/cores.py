@@ -11,10 +11,9 @@ counted.
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 
-from adamb.budgets.errors import InputError
+from adamb.budgets.errors import unknown_name
 
 Range = tuple[float, float]
 
@@ -24,7 +23,7 @@ TAKEN_BRANCH_SHARE: Range = (0.08, 0.20)
 
 
 @dataclass(frozen=True)
-class Core:
+class ProcessorCore:
     """One processor core as far as time is concerned; `estimate` marks figures that no manual states."""
 
     name: str
@@ -47,40 +46,38 @@ class Core:
 
 
 _CORES = [
-    Core(
+    ProcessorCore(
         "cortex-m0", "ARMv6-M", "armv6m-manual", (2, 2), (3, 3), (1, 1), False,
         "Arm DDI 0432C, Cortex-M0 r0p0 TRM, table 3-1: loads and stores 2 cycles, taken branches 3",
     ),
-    Core(
+    ProcessorCore(
         "cortex-m0plus", "ARMv6-M", "armv6m-plus-manual", (2, 2), (2, 2), (1, 1), False,
         "Arm DDI 0484C, Cortex-M0+ r0p1 TRM, table 3-1: loads and stores 2 cycles, taken branches 2",
     ),
-    Core(
+    ProcessorCore(
         "cortex-m4", "ARMv7E-M", "armv7m-manual", (1, 2), (2, 4), (0.7, 1.0), True,
         "Arm DDI 0439D, Cortex-M4 TRM, table 3-1: loads 1 to 2 cycles, branches 1+P with P = 1..3; "
         "Thumb-2 needs fewer instructions: estimate",
     ),
-    Core(
+    ProcessorCore(
         "cortex-m33", "ARMv8-M Mainline", "armv8m-estimate", (1, 2), (2, 3), (0.7, 1.0), True,
         "the Cortex-M33 TRM (Arm 100230) has no cycle table; as a Cortex-M4, shorter pipeline: estimate",
     ),
-    Core(
+    ProcessorCore(
         "xtensa-lx6", "Xtensa LX6", "xtensa-estimate", (1, 2), (2, 4), (0.7, 1.3), True,
         "no public cycle table; seven-stage pipeline of ESP32 Series Datasheet, section CPU: estimate",
     ),
-    Core(
+    ProcessorCore(
         "riscv-rv32imc", "RISC-V RV32IMC", "rv32imc-estimate", (1, 2), (2, 4), (0.8, 1.3), True,
         "no public cycle table; four-stage pipeline of ESP32-C3 Series Datasheet, section CPU: estimate",
     ),
 ]  # fmt: skip
 
-CORES: dict[str, Core] = {core.name: core for core in _CORES}
+CORES: dict[str, ProcessorCore] = {core.name: core for core in _CORES}
 
 
-def core_named(name: str) -> Core:
+def core_named(name: str) -> ProcessorCore:
     """The core of that name; an unknown one is refused with the nearest known name."""
     if name in CORES:
         return CORES[name]
-    nearest = difflib.get_close_matches(name, CORES, n=1, cutoff=0.4)
-    hint = f"did you mean {nearest[0]}? " if nearest else ""
-    raise InputError("core", name, f"{hint}known are {', '.join(CORES)}")
+    raise unknown_name("core", name, CORES)

@@ -11,8 +11,6 @@ from adamb.budgets.errors import InputError
 
 #: A fit uses the last part of a run: the first hundredth is start-up, where constants hide the growth.
 FIT_FROM = 0.01
-#: Fewer seeds give an interval that says little; the profile asks for at least as many.
-SEEDS_FOR_EXPONENT = 20
 
 
 @dataclass(frozen=True)

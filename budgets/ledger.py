@@ -1,7 +1,7 @@
 """Every byte of a controller by its owner: a walk over the block that must account for all of it, exactly
 once.
 
-The walk follows the links of SPEC.md and nothing else, so it also finds what no owner claims. A unit that
+The walk follows the links of SPEC 3 and nothing else, so it also finds what no owner claims. A unit that
 two owners claim, or a link that leads out of the pool, is a damaged block and is reported as such.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import psutil
 
-from adamb.budgets.bounds_units import Layout
+from adamb.budgets.bounds.layout import Layout
 from adamb.budgets.errors import AdambError, InputError
 from adamb.firmware_model import _spec as spec
 from adamb.firmware_model.config import usable
@@ -29,12 +29,21 @@ OWNERS = (
 
 
 class DamagedBlock(AdambError):
-    """The block is not one of ours, or its links contradict each other."""
+    """The block is not that of a controller, or its links contradict each other.
+
+    >>> read_ledger([0] * 100)
+    Traceback (most recent call last):
+    adamb.budgets.ledger.DamagedBlock: not a controller's block: the first word is not its mark
+    """
 
 
 @dataclass
 class Ledger:
-    """Bytes by owner now, and the most that was in use so far."""
+    """Bytes by owner now, and the most that was in use so far.
+
+    >>> Ledger({"records": 80, "free": 100, "tail": 4}, peak_bytes=120).used_bytes
+    80
+    """
 
     bytes: dict[str, int]
     peak_bytes: int
@@ -164,6 +173,13 @@ def read_ledger(words: Sequence[int], length: int | None = None) -> Ledger:
 
     The words behind `fresh` have never been used and may be left out; `length` is then that of the whole
     block.
+
+    >>> from array import array
+    >>> from adamb.firmware_model import Config, init
+    >>> block = array("H", bytes(4096))
+    >>> controller = init(Config(d_s=1, d_a=1, horizon=5), block)
+    >>> read_ledger(block).total
+    4096
     """
     walk = _Walk(words, len(words) if length is None else length)
     steps_at, horizon = int(words[spec.H_STEPS_AT]), walk.layout.horizon

@@ -1,4 +1,4 @@
-"""Budget files: what a controller may cost on a problem, as a TOML file that a build can be held to.
+"""Budget files: what a controller may cost on a problem, as a TOML file that a build is checked against.
 
     problem = "oil-laplace"
     episodes = 2000
@@ -21,15 +21,14 @@ the limit on bytes. A mistake names the file, the key and what was expected.
 
 from __future__ import annotations
 
-import difflib
 import math
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from adamb.budgets.errors import InputError
 from adamb.budgets.sizes import parse_size
+from adamb.budgets.toml_file import check_known, checked_text, read_toml, refuse
 
 #: Whole numbers of the file with their limits and defaults.
 NUMBERS = {
@@ -74,7 +73,7 @@ class BudgetFile:
 
 
 @dataclass(frozen=True)
-class Row:
+class LimitCheck:
     """One limit against its measurement; `margin` is what is left of it, negative when broken."""
 
     name: str
@@ -102,82 +101,56 @@ class Row:
         }
 
 
-def judge(file: BudgetFile, measured: dict[str, float], notes: dict[str, str] | None = None) -> list[Row]:
+def judge(
+    file: BudgetFile, measured: dict[str, float], notes: dict[str, str] | None = None
+) -> list[LimitCheck]:
     """One row per limit of the file; a limit without a measurement is a mistake of the caller."""
     missing = [name for name in file.limits if name not in measured]
     if missing:
         raise InputError("limits", ", ".join(missing), "was not measured")
     return [
-        Row(name, limit, measured[name], (notes or {}).get(name, "")) for name, limit in file.limits.items()
+        LimitCheck(name, limit, measured[name], (notes or {}).get(name, ""))
+        for name, limit in file.limits.items()
     ]
 
 
 def read_budget_file(path: Path) -> BudgetFile:
     """Read and check a budget file."""
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError("file", str(path), "there is no such file") from None
-    except UnicodeDecodeError:
-        raise InputError("file", str(path), "must be a UTF-8 text file in TOML") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError("file", str(path), f"must be valid TOML: {error}") from None
-    except OSError as error:
-        raise InputError("file", str(path), f"cannot be read: {error.strerror}") from None
-    _known(path, "", content, ("problem", "budget", *NUMBERS, *TEXTS, *TABLES))
+    content = read_toml(path, "file")
+    check_known(path, "", content, ("problem", "budget", *NUMBERS, *TEXTS, *TABLES))
     problem = content.get("problem")
     if not isinstance(problem, str) or not problem.strip():
-        _refuse(path, "problem", problem, "the name of a problem, such as oil-laplace")
+        refuse(path, "problem", problem, "the name of a problem, such as oil-laplace")
     numbers = {key: _number(path, key, content.get(key), *limits) for key, limits in NUMBERS.items()}
-    texts = {key: _text(path, key, content.get(key, default)) for key, default in TEXTS.items()}
+    texts = {key: checked_text(path, key, content.get(key, default)) for key, default in TEXTS.items()}
     tables = {key: _table(path, key, content.get(key, {})) for key in TABLES}
     limits = _limits(path, tables["limits"])
     budget = int(limits["bytes"]) if "bytes" in limits else None
     if "budget" in content:
         if not isinstance(content["budget"], str | int) or isinstance(content["budget"], bool):
-            _refuse(path, "budget", content["budget"], "a size such as 4KiB")
+            refuse(path, "budget", content["budget"], "a size such as 4KiB")
         budget = parse_size(content["budget"], f"{path}: budget")
     return BudgetFile(path, str(problem), numbers, texts, tables["options"], tables["set"], limits, budget)
-
-
-def _refuse(path: Path, key: str, value: object, expectation: str) -> None:
-    raise InputError(f"{path}: {key}", value, f"expected {expectation}")
-
-
-def _known(path: Path, prefix: str, table: dict[str, Any], known: tuple[str, ...]) -> None:
-    for key in table:
-        if key not in known:
-            nearest = difflib.get_close_matches(key, known, n=1)
-            hint = f"did you mean {nearest[0]}? " if nearest else ""
-            raise InputError(f"{path}: {prefix}{key}", key, f"{hint}expected only {', '.join(known)}")
 
 
 def _number(path: Path, key: str, value: object, low: int, high: int, default: int | None) -> int | None:
     if value is None:
         return default
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        _refuse(path, key, value, f"a whole number from {low} to {high}")
-    assert isinstance(value, int)
+        refuse(path, key, value, f"a whole number from {low} to {high}")
     return value
-
-
-def _text(path: Path, key: str, value: object) -> str:
-    if not isinstance(value, str) or not value.strip():
-        _refuse(path, key, value, "a text that is not empty")
-    return str(value)
 
 
 def _table(path: Path, key: str, value: object) -> dict[str, Any]:
     if not isinstance(value, dict):
-        _refuse(path, key, value, f"a table: [{key}]")
-    assert isinstance(value, dict)
+        refuse(path, key, value, f"a table: [{key}]")
     return value
 
 
 def _limits(path: Path, table: dict[str, Any]) -> dict[str, float]:
-    _known(path, "limits.", table, tuple(LIMITS))
+    check_known(path, "limits.", table, tuple(LIMITS))
     if not table:
-        _refuse(path, "limits", table, f"at least one of {', '.join(LIMITS)}")
+        refuse(path, "limits", table, f"at least one of {', '.join(LIMITS)}")
     found: dict[str, float] = {}
     for key, value in table.items():
         if key in SIZES and isinstance(value, str):
@@ -190,6 +163,6 @@ def _limits(path: Path, table: dict[str, Any]) -> dict[str, float]:
             or value < 0
         ):
             sizes = ", or a size such as 4KiB" if key in SIZES else ""
-            _refuse(path, f"limits.{key}", value, f"a number of 0 or more{sizes}")
+            refuse(path, f"limits.{key}", value, f"a number of 0 or more{sizes}")
         found[key] = value
     return found

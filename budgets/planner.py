@@ -1,7 +1,7 @@
 """Will it fit? The worst case of a job, the block it needs, and what a given block allows.
 
-A certificate is a number of bytes that no run of the job can exceed: what the environment does, what the
-controller chooses and which seed it has play no part. Less memory than that is usually enough; the
+A certificate is a number of bytes that no run of the job can exceed: it does not depend on the
+environment, on what the controller chooses, or on the seed. Less memory than that is usually enough; the
 controller then starts to reclaim when the block fills, which can happen at `first_binding_episode` at the
 earliest.
 """
@@ -9,21 +9,22 @@ earliest.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from adamb.budgets.boards import Board, board_names, load_board
-from adamb.budgets.bounds_paper import partition_size, storage
-from adamb.budgets.bounds_units import ControllerBound, Layout, reclaim_mark
-from adamb.budgets.controller import BLOCK_BYTES_MAX, make_config
+from adamb.budgets.bounds.layout import Layout
+from adamb.budgets.bounds.paper import partition_size, storage
+from adamb.budgets.bounds.units import ControllerBound, reclaim_mark
+from adamb.budgets.controller import BLOCK_BYTES_MAX, MEMORY_OPTIONS, make_config
 from adamb.budgets.errors import InputError
+from adamb.budgets.sizes import parse_size
 from adamb.budgets.thresholds import Number, exact
 from adamb.firmware_model import _spec as spec
 
 EPISODES_MAX = 10_000_000
 UNIT_BYTES = int(spec.UNIT_WORDS) * 2
-SETTINGS = ("share", "split", "gamma", "phi")
 
 ALWAYS, RECLAIMS, NEVER = "fits always", "fits until an episode, then reclaims", "does not fit"
 
@@ -37,8 +38,13 @@ def parse_dims(text: str) -> tuple[int, int]:
 
 
 @dataclass(frozen=True)
-class Job:
-    """What the controller is asked to do; anything left out follows from the mode."""
+class PlannedJob:
+    """What the controller is asked to do; anything left out follows from the mode.
+
+    >>> job = PlannedJob(d_s=1, d_a=1, horizon=5, episodes=2000)
+    >>> job.settings["share"], job.minimum_bytes < job.certificate_bytes
+    ('auto', True)
+    """
 
     d_s: int
     d_a: int
@@ -58,9 +64,9 @@ class Job:
     @cached_property
     def settings(self) -> dict[str, Any]:
         """share, split, gamma and phi with the defaults of the mode filled in."""
-        given = {"mode": self.mode, **{key: getattr(self, key) for key in SETTINGS}}
+        given = {"mode": self.mode, **{key: getattr(self, key) for key in MEMORY_OPTIONS}}
         words = make_config(self.d_s, self.d_a, self.horizon, given).words
-        return {key: words[key] for key in SETTINGS}
+        return {key: words[key] for key in MEMORY_OPTIONS}
 
     @cached_property
     def bound(self) -> ControllerBound:
@@ -79,17 +85,22 @@ class Job:
     def minimum_bytes(self) -> int:
         """What init asks for at least: header, a few units per tree and V tree, the table of the sharing
         test."""
-        per_step, shared = 3 * self.horizon, int(spec.SHARE_TABLE_UNITS) + 3
+        small = int(spec.TREE_UNITS)
+        per_step, shared = small * self.horizon, int(spec.SHARE_TABLE_UNITS) + small
         trees = per_step if self.settings["share"] == "off" else max(per_step, shared)
-        units = self.bound.header_units + int(spec.POOL_SPARE) + trees + 2 * self.horizon
+        units = self.bound.header_units + int(spec.POOL_SPARE) + trees + int(spec.VALUE_UNITS) * self.horizon
         return units * UNIT_BYTES
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The answer for one job, with or without a memory to fit into."""
+    """The answer for one job, with or without a memory to fit into.
 
-    job: Job
+    >>> Plan(PlannedJob(1, 1, 5, 2000), budget_bytes=128).verdict
+    'does not fit'
+    """
+
+    job: PlannedJob
     budget_bytes: int | None
     board: Board | None = None
     runtime: str | None = None
@@ -108,16 +119,14 @@ class Plan:
 
     @cached_property
     def first_binding_episode(self) -> int | None:
-        """The first episode in which the block can get so full that reclaiming starts; None if it never
-        can."""
+        """The first episode in which the block can be full enough for reclaiming; None if it never can."""
         if self.budget_bytes is None:
             return None
         return self.job.bound.first_binding_episode(self.budget_bytes, EPISODES_MAX)
 
     @cached_property
     def largest_episodes(self) -> int | None:
-        """The largest number of episodes for which this memory is certain to be enough; None without a
-        limit."""
+        """The most episodes for which this memory is certain to be enough; None without a limit."""
         first = self.first_binding_episode
         return None if first is None else max(0, first - 1)
 
@@ -152,6 +161,8 @@ class Plan:
             if self.job.settings["share"] != "on" and self._with(share="on") <= self.budget_bytes:
                 ideas.append(f"share on (one tree for all steps): at most {self._with(share='on')} bytes")
         if self.verdict == NEVER:
+            if self.board and self.runtime == "micropython":
+                ideas.append(f"the C core, --runtime c: {self.board.available_bytes('c')} bytes there")
             ideas.append(f"a budget of {self.job.minimum_bytes} bytes or more")
         if self.certificate_bytes <= BLOCK_BYTES_MAX:
             ideas.append(f"a budget of {self.certificate_bytes} bytes, which fits always")
@@ -162,7 +173,7 @@ class Plan:
         return ideas
 
     def _with(self, **changed: Any) -> int:
-        return _replaced(self.job, **changed).certificate_bytes
+        return replace(self.job, **changed).certificate_bytes
 
     def _phi_that_fits(self) -> int | None:
         """The smallest power-of-two multiple of phi, as a whole number, that fits always."""
@@ -193,11 +204,7 @@ class Plan:
     def paper(self) -> dict[str, Any]:
         """The paper's bounds beside ours; for split=own only, as its lemma is."""
         chosen, job = self.job.settings, self.job
-        d, gamma, phi = (
-            job.d_s + job.d_a,
-            float(exact("gamma", chosen["gamma"])),
-            float(exact("phi", chosen["phi"])),
-        )
+        d, (gamma, phi) = job.d_s + job.d_a, (float(exact(name, chosen[name])) for name in ("gamma", "phi"))
         trees, samples = job.bound.forest.shapes(job.episodes)[0]
         leaves = partition_size(samples, d=d, gamma=gamma, phi=phi)
         entries = storage(samples, horizon=trees, d=d, d_s=job.d_s, gamma=gamma, phi=phi)
@@ -216,6 +223,7 @@ class Plan:
             "always": _name(smallest_board(job, self.runtime, always=True)),
             "at_all": _name(smallest_board(job, self.runtime, always=False)),
         }
+        mark = None if self.budget_bytes is None else reclaim_mark(self.budget_bytes // UNIT_BYTES)
         return {
             "dims": f"{job.d_s}+{job.d_a}",
             "horizon": job.horizon,
@@ -237,9 +245,7 @@ class Plan:
             "board": _name(self.board),
             "runtime": self.runtime,
             "budget_bytes": self.budget_bytes,
-            "reclaim_mark_units": None
-            if self.budget_bytes is None
-            else reclaim_mark(self.budget_bytes // UNIT_BYTES),
+            "reclaim_mark_units": mark,
             "first_binding_episode": self.first_binding_episode,
             "largest_episodes": self.largest_episodes,
             "smallest_board": smallest,
@@ -258,34 +264,33 @@ def _name(board: Board | None) -> str | None:
     return None if board is None else board.name
 
 
-def _replaced(job: Job, **changed: Any) -> Job:
-    values = {**job.__dict__, **changed}
-    return Job(**{key: values[key] for key in Job.__dataclass_fields__})
+def smallest_board(job: PlannedJob, runtime: str | None = None, *, always: bool) -> Board | None:
+    """Of our boards the one with the least memory on which the job fits: always, or at all.
 
-
-def smallest_board(job: Job, runtime: str | None = None, *, always: bool) -> Board | None:
-    """Of our boards the one with the least memory on which the job fits: always, or at all."""
+    >>> smallest_board(PlannedJob(1, 1, 5, 2000), always=False).name
+    'generic-cortex-m0-8k'
+    """
     needed = job.certificate_bytes if always else job.minimum_bytes
     if always and needed > BLOCK_BYTES_MAX:
         return None
-    fitting = []
-    for name in board_names():
-        board = load_board(name)
-        if runtime == "micropython" and board.micropython_heap_bytes is None:
-            continue
-        if board.available_bytes(runtime) >= needed:
-            fitting.append(board)
+    boards = [load_board(name) for name in board_names()]
+    if runtime == "micropython":
+        boards = [board for board in boards if board.micropython_heap_bytes is not None]
+    fitting = [board for board in boards if board.available_bytes(runtime) >= needed]
     return min(fitting, key=lambda board: (board.ram_bytes, board.name), default=None)
 
 
 def plan(
-    job: Job, *, board: str | None = None, budget_bytes: int | None = None, runtime: str | None = None
-) -> Plan:
-    """Plan a job for a board, for a number of bytes (the smaller of both counts), or for no limit at all."""
+    job: PlannedJob, *, board: str | None = None,
+    budget_bytes: int | str | None = None, runtime: str | None = None,
+) -> Plan:  # fmt: skip
+    """Plan a job for a board, for a number of bytes (the smaller of both counts), or for no limit at all.
+
+    >>> plan(PlannedJob(1, 1, 5, episodes=100), board="rp2040").verdict
+    'fits always'
+    """
     found = load_board(board) if board is not None else None
-    if budget_bytes is not None and budget_bytes < 1:
-        raise InputError("budget", budget_bytes, "must be at least 1 byte")
-    limits = [] if budget_bytes is None else [budget_bytes]
+    limits = [] if budget_bytes is None else [parse_size(budget_bytes)]
     if found is not None:
         limits.append(found.available_bytes(runtime))
         runtime = runtime or found.runtime

@@ -17,7 +17,11 @@ _EXAMPLES = "write a size such as 4KiB, 512B or 4096"
 
 
 def parse_size(text: str | int, field: str = "budget") -> int:
-    """Whole bytes from `4KiB`, `4kb`, `16 KiB`, `1.5k`, `4096`; anything else is an InputError."""
+    """Whole bytes from `4KiB`, `4kb`, `16 KiB`, `1.5k`, `4096`; anything else is an InputError.
+
+    >>> parse_size("4KiB"), parse_size("1.5k"), parse_size(512)
+    (4096, 1536, 512)
+    """
     written = str(text).strip()
     if not written:
         raise InputError(field, text, f"no size given; {_EXAMPLES}")
@@ -39,7 +43,11 @@ def parse_size(text: str | int, field: str = "budget") -> int:
 
 
 def format_bytes(size: float) -> str:
-    """`100 B`, `4 KiB`, `2.84 KiB`: three figures are enough to read, the JSON has them all."""
+    """`100 B`, `4 KiB`, `2.84 KiB`: three figures are enough to read, the JSON has them all.
+
+    >>> format_bytes(4096), format_bytes(2908)
+    ('4 KiB', '2.84 KiB')
+    """
     value, unit = float(size), "B"
     for larger in ("KiB", "MiB", "GiB"):
         if value < 1024:
@@ -47,3 +55,8 @@ def format_bytes(size: float) -> str:
         value, unit = value / 1024, larger
     figures = f"{value:.0f}" if value >= 100 or value == int(value) else f"{value:.3g}"
     return f"{figures} {unit}"
+
+
+def format_cap(budget_bytes: int | None) -> str:
+    """A cap in words; None is none."""
+    return "no cap" if budget_bytes is None else format_bytes(budget_bytes)

@@ -20,16 +20,23 @@ Number = int | float | str | Fraction | Decimal
 
 #: A larger threshold never triggers: the core counts own samples in 13 bits.
 THRESHOLD_MAX: int = int(_spec.THRESHOLD_MAX)
+#: More samples than there will ever be.
+NEVER = 1 << 62
 #: The deepest level a ball can have in the core's layout.
 LEVEL_MAX: int = int(_spec.LEVEL_MAX)
 
 #: n^q has about q·13 bits; beyond this denominator the exact test would be slow for no gain in meaning.
 DENOMINATOR_MAX = 1000
+#: No run needs more; both keep every threshold a number that is quickly computed.
+GAMMA_MAX, PHI_MAX = 16, 1_000_000
 
-#: What `split` can be, and what becomes of `inherited` in mode tracking: a ball that leads its parent may
-#: split early, when its samples are a power of two and at least a quarter of the threshold.
+#: What `split` can be, and what becomes of `inherited` in mode tracking: a ball whose mean is well known may
+#: split early, at every EARLY_SAMPLES-th of its samples. With 1+1 dimensions EARLY_LEVELS levels below those
+#: of the thresholds can be reached in this way alone.
 RULES = ("own", "inherited")
 EARLY = "early"
+EARLY_SAMPLES: int = int(_spec.EARLY_MASK) + 1
+EARLY_LEVELS: int = int(_spec.FINEST_EXTRA)
 
 
 def exact(field: str, value: Number) -> Fraction:
@@ -62,7 +69,11 @@ def _ceil_root(numerator: int, denominator: int, degree: int) -> int:
 
 
 def threshold(level: int, gamma: Number, phi: Number = 1) -> int:
-    """n₊(ℓ) = ⌈φ·2^(γℓ)⌉, exactly, for any level ≥ 0."""
+    """n₊(ℓ) = ⌈φ·2^(γℓ)⌉, exactly, for any level ≥ 0.
+
+    >>> [threshold(level, gamma=2) for level in range(4)]
+    [1, 4, 16, 64]
+    """
     gamma_q, phi_q = _checked(gamma, phi)
     if level < 0:
         raise InputError("level", level, "must be 0 or more")
@@ -74,12 +85,12 @@ def threshold(level: int, gamma: Number, phi: Number = 1) -> int:
 
 def _checked(gamma: Number, phi: Number) -> tuple[Fraction, Fraction]:
     gamma_q, phi_q = exact("gamma", gamma), exact("phi", phi)
-    if not 0 < gamma_q <= 16:
-        raise InputError("gamma", gamma, "must be above 0 and at most 16")
+    if not 0 < gamma_q <= GAMMA_MAX:
+        raise InputError("gamma", gamma, f"must be above 0 and at most {GAMMA_MAX}")
     if gamma_q.denominator > DENOMINATOR_MAX:
         raise InputError("gamma", gamma, f"must be a fraction with a denominator up to {DENOMINATOR_MAX}")
-    if not 0 < phi_q <= 1_000_000:
-        raise InputError("phi", phi, "must be above 0 and at most 1000000")
+    if not 0 < phi_q <= PHI_MAX:
+        raise InputError("phi", phi, f"must be above 0 and at most {PHI_MAX}")
     if phi_q.denominator > 10**18:
         raise InputError("phi", phi, "must have at most 18 decimals")
     return gamma_q, phi_q
@@ -90,7 +101,12 @@ class SplitRule:
     """When balls split: the thresholds that can trigger, and what a split at each level costs.
 
     `thresholds[ℓ]` belongs to level ℓ; levels from `finest` on never split, because their threshold is above
-    the 13-bit limit or because the layout has no deeper level (`finest_because` says which).
+    the 13-bit limit or because the layout has no deeper level (`finest_because` says which). A threshold
+    above the limit stands for a level whose balls split early or never.
+
+    >>> rule = split_rule(d=2, gamma=3)
+    >>> rule.thresholds, rule.finest
+    ((1, 8, 64, 512, 4096), 5)
     """
 
     d: int
@@ -108,25 +124,27 @@ class SplitRule:
 
         own: n + 1 ≥ n₊ after the update, so n₊ − 1 samples. inherited: min(ancestors, n₊(ℓ−1)) + n ≥ n₊; the
         ancestors of a ball that exists hold at least n₊(ℓ−1), so n₊(ℓ) − n₊(ℓ−1) samples, and n₊(0) at the
-        root. early: the same, or below the root the first power of two from n₊/4 on.
+        root. early: the same, or below the root EARLY_SAMPLES.
         """
         if self.rule == "own":
             return tuple(max(1, n - 1) for n in self.thresholds)
-        previous = (0, *self.thresholds)
-        costs = tuple(max(1, n - before) for n, before in zip(self.thresholds, previous, strict=False))
+        costs = self._differences
         if self.rule == EARLY:
-            quarters = [(n + 3) // 4 for n in self.thresholds[1:]]
-            early = [1 << (quarter - 1).bit_length() for quarter in quarters]
-            costs = (*costs[:1], *map(min, costs[1:], early))
+            costs = (*costs[:1], *(min(cost, EARLY_SAMPLES) for cost in costs[1:]))
         return costs
+
+    @property
+    def _differences(self) -> tuple[int, ...]:
+        pairs = zip(self.thresholds, (0, *self.thresholds), strict=False)
+        return tuple(max(1, n - before) if n <= THRESHOLD_MAX else NEVER for n, before in pairs)
 
     @property
     def waits(self) -> tuple[int, ...]:
         """The most own samples with which a ball of each level splits, if there is room.
 
-        early: its ancestors may have split with less than inherited samples ask for, so up to n₊.
+        early: n₊(ℓ) − n₊(ℓ−1), whatever its ancestors hold; below the last threshold any number.
         """
-        return self.thresholds if self.rule == EARLY else self.costs
+        return self._differences if self.rule == EARLY else self.costs
 
 
 def split_rule(
@@ -138,7 +156,11 @@ def split_rule(
     threshold_max: int = THRESHOLD_MAX,
     level_max: int = LEVEL_MAX,
 ) -> SplitRule:
-    """The split rule of a d-dimensional S×A with thresholds ⌈φ·2^(γℓ)⌉, cut where one cannot trigger."""
+    """The split rule of a d-dimensional S×A with thresholds ⌈φ·2^(γℓ)⌉, cut where one cannot trigger.
+
+    >>> split_rule(d=2, gamma=3).finest_because
+    'the threshold 32768 is above 8190'
+    """
     if d < 2:
         raise InputError("d", d, "must be at least 2 (one state and one action dimension)")
     if rule not in (*RULES, EARLY):
@@ -148,18 +170,26 @@ def split_rule(
     for level in range(level_max):
         n = threshold(level, gamma, phi)
         if n > threshold_max:
-            return SplitRule(d, rule, tuple(found), f"the threshold {n} is above {threshold_max}")
+            extra = min(level + EARLY_LEVELS, level_max) - level if d == 2 else 0
+            early = _early_levels(rule, extra)
+            return SplitRule(d, rule, (*found, *early), f"the threshold {n} is above {threshold_max}")
         found.append(n)
     return SplitRule(d, rule, tuple(found), f"the layout ends at level {level_max}")
+
+
+def _early_levels(rule: str, count: int) -> tuple[int, ...]:
+    """Levels below the last threshold, which only early splits reach."""
+    return (int(_spec.THRESHOLD_NEVER),) * count if rule == EARLY else ()
 
 
 def from_thresholds(
     d: int, thresholds: Sequence[int], rule: str, *, threshold_max: int = THRESHOLD_MAX
 ) -> SplitRule:
-    """The split rule of a table read back from a block: a value above the limit ends it."""
+    """The split rule of the levels of a block: a value above the limit ends it, unless balls split early."""
     found: list[int] = []
-    for n in thresholds:
+    for level, n in enumerate(thresholds):
         if n > threshold_max:
-            return SplitRule(d, rule, tuple(found), f"the threshold of level {len(found)} never triggers")
+            early = _early_levels(rule, len(thresholds) - level)
+            return SplitRule(d, rule, (*found, *early), f"the threshold of level {level} never triggers")
         found.append(int(n))
     return SplitRule(d, rule, tuple(found), f"the table ends at level {len(found)}")

@@ -1,17 +1,16 @@
 """Boards by name: one TOML profile each, with the public document behind every figure.
 
-`load_board("rp2040")` reads one of ours, `load_board("./mine.toml")` one of yours; both pass the same
-checks, and a mistake names the file, the key and what was expected there.
+`load_board("rp2040")` reads a profile of this package, `load_board("./mine.toml")` your own; both pass the
+same checks, and a mistake names the file, the key and what was expected there.
 """
 
 from __future__ import annotations
 
-import difflib
 from functools import cache
 from pathlib import Path
 
 from adamb.budgets.boards.profile import BASES, FIGURES, RUNTIMES, Board, Figure, read_profile
-from adamb.budgets.errors import InputError
+from adamb.budgets.errors import InputError, nearest
 
 __all__ = [
     "BASES",
@@ -30,7 +29,11 @@ FOLDER = Path(__file__).parent
 
 @cache
 def board_names() -> tuple[str, ...]:
-    """Our own profiles, smallest RAM first."""
+    """Our own profiles, smallest RAM first.
+
+    >>> board_names()[0]
+    'generic-cortex-m0-8k'
+    """
     return tuple(sorted((path.stem for path in FOLDER.glob("*.toml")), key=lambda n: (_ours(n).ram_bytes, n)))
 
 
@@ -40,8 +43,11 @@ def _ours(name: str) -> Board:
 
 
 def load_board(name_or_path: str | Path) -> Board:
-    """One of our boards by name or alias, or your own profile by path (anything with a `/` or ending in
-    .toml)."""
+    """One of our boards by name or alias, or your own profile by path (with a `/` or ending in .toml).
+
+    >>> load_board("microbit").name
+    'nrf51'
+    """
     text = str(name_or_path).strip()
     if isinstance(name_or_path, Path) or text.endswith(".toml") or "/" in text or "\\" in text:
         return read_profile(Path(text))
@@ -51,7 +57,5 @@ def load_board(name_or_path: str | Path) -> Board:
         known |= dict.fromkeys((name, *_ours(name).aliases), name)
     if wanted in known:
         return _ours(known[wanted])
-    nearest = difflib.get_close_matches(wanted, known, n=1, cutoff=0.4)
-    hint = f"did you mean {nearest[0]}? " if nearest else ""
-    limit = f"{hint}known are {', '.join(board_names())}; your own profile is given as a path to a .toml file"
+    limit = f"unknown, {nearest(wanted, known)}; your own profile is given as a path to a .toml file"
     raise InputError("board", str(name_or_path), limit)

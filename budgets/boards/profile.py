@@ -3,21 +3,25 @@ it."""
 
 from __future__ import annotations
 
-import difflib
 import math
-import tomllib
-from dataclasses import dataclass
+import re
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from adamb.budgets.cores import Core, Range, core_named
+from adamb.budgets.cores import ProcessorCore, Range, core_named
 from adamb.budgets.errors import InputError
+from adamb.budgets.toml_file import check_known, checked_text, read_toml, refuse
 
 BASES = ("data sheet", "measured", "estimate")
 RUNTIMES = ("micropython", "c")
 
 #: Set aside on a board without MicroPython: vectors, the application's stack and its own variables.
 C_RESERVE_BYTES = 2048
+#: The most heap that importing the Python core from bytecode takes; a test compares it with a measurement.
+CORE_IMPORT_BYTES = 40 * 1024
+#: Set aside for the loop around the controller: its bytecode, buffers and what the REPL needs.
+MICROPYTHON_RESERVE_BYTES = 8 * 1024
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,11 @@ FIGURES: dict[str, Rule] = {
     "supply_mv": Rule(500, 48_000, "millivolts"),
     "stall_cycles": Rule(0, 20, "cycles per instruction", whole=False, ranged=True),
 }
-TEXTS = ("title", "aliases", "core")
+TEXTS = ("title", "aliases", "core", "flash", "pins")
+FLASHES = ("file", "esp32")
+"""Where the guarded loop of MicroPython keeps saves: files, or a partition of an ESP32 if there is one."""
+LAST_PIN = 255
+PIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.]{0,15}")
 
 
 @dataclass(frozen=True)
@@ -77,15 +85,32 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Pins:
+    """Where the exported control loop finds sensor and actuator: numbers or names, for machine.Pin."""
+
+    adc: int | str = 26
+    pwm: int | str = 15
+    note: str = "an ADC input and a PWM output"
+
+
+@dataclass(frozen=True)
 class Board:
-    """A checked profile. Times and energies are ranges: lowest figures together, highest figures together."""
+    """A checked profile. Times and energies are ranges: lowest figures together, highest figures together.
+
+    >>> from adamb.budgets import load_board
+    >>> board = load_board("rp2040")
+    >>> board.ram_bytes, board.available_bytes("c") < board.ram_bytes
+    (270336, True)
+    """
 
     name: str
     title: str
     aliases: tuple[str, ...]
-    core: Core
+    core: ProcessorCore
     figures: dict[str, Figure]
     path: Path
+    pins: Pins = Pins()
+    flash: str = "file"
 
     @property
     def clock_hz(self) -> int:
@@ -106,12 +131,17 @@ class Board:
 
     @property
     def runtime(self) -> str:
-        """The runtime assumed unless one is named: MicroPython where it runs, as it leaves less memory."""
-        return "c" if self.micropython_heap_bytes is None else "micropython"
+        """The runtime assumed unless one is named: MicroPython where it has room for the Python core."""
+        return "micropython" if self._left_by_micropython > 0 else "c"
+
+    @property
+    def _left_by_micropython(self) -> int:
+        taken = CORE_IMPORT_BYTES + MICROPYTHON_RESERVE_BYTES
+        return max(0, (self.micropython_heap_bytes or 0) - taken)
 
     def available_bytes(self, runtime: str | None = None) -> int:
-        """Memory that a controller may use: MicroPython's free heap, or the RAM less a reserve for C
-        firmware."""
+        """The largest block: of MicroPython's heap what the imported core and a reserve for the program
+        leave, of the RAM under C what a reserve for the firmware leaves."""
         runtime = runtime or self.runtime
         if runtime not in RUNTIMES:
             raise InputError("runtime", runtime, f"must be one of {', '.join(RUNTIMES)}")
@@ -119,7 +149,7 @@ class Board:
             return max(0, self.ram_bytes - C_RESERVE_BYTES)
         if self.micropython_heap_bytes is None:
             raise InputError("runtime", runtime, f"{self.name} does not run MicroPython; use c")
-        return self.micropython_heap_bytes
+        return self._left_by_micropython
 
     @property
     def cycles_per_instruction(self) -> Range:
@@ -136,6 +166,12 @@ class Board:
         """Time of so many Cortex-M0 instructions at the board's clock."""
         low, high = self.cycles_per_instruction
         return instructions * low / self.clock_hz, instructions * high / self.clock_hz
+
+    @property
+    def current_ua_per_mhz(self) -> Range:
+        """Active current by the clock, as data sheets state it."""
+        current, megahertz = self.figures["active_current_ua"], self.clock_hz / 1e6
+        return current.low / megahertz, current.high / megahertz
 
     def energy_uj(self, instructions: float) -> Range:
         """Energy of so many Cortex-M0 instructions in microjoules: active current × supply × time."""
@@ -155,8 +191,11 @@ class Board:
                 key: {"value": figure.value, "basis": figure.basis, "source": figure.source}
                 for key, figure in self.figures.items()
             },
+            "pins": asdict(self.pins),
+            "flash": self.flash,
             "runtime": self.runtime,
             "available_bytes": self.available_bytes(),
+            "current_ua_per_mhz": [round(each, 3) for each in self.current_ua_per_mhz],
             "cycles_per_instruction": {
                 "model": self.core.model,
                 "low": round(low, 4),
@@ -169,45 +208,33 @@ class Board:
 
 def read_profile(path: Path) -> Board:
     """Read and check one profile."""
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError("board", str(path), "there is no such file") from None
-    except UnicodeDecodeError:
-        raise InputError("board", str(path), "must be a UTF-8 text file in TOML") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError("board", str(path), f"must be valid TOML: {error}") from None
-    except OSError as error:
-        raise InputError("board", str(path), f"cannot be read: {error.strerror}") from None
+    content = read_toml(path, "board")
     _check_keys(path, "", content, (*TEXTS, *FIGURES), required=("title", "core", *FIGURES))
-    title = _text(path, "title", content["title"])
+    title = checked_text(path, "title", content["title"])
     aliases = content.get("aliases", [])
     if not (isinstance(aliases, list) and all(isinstance(alias, str) and alias for alias in aliases)):
-        _refuse(path, "aliases", aliases, "a list of texts")
+        refuse(path, "aliases", aliases, "a list of texts")
     try:
-        core = core_named(_text(path, "core", content["core"]))
+        core = core_named(checked_text(path, "core", content["core"]))
     except InputError as error:
         raise InputError(f"{path}: core", error.value, error.limit) from None
     figures = {key: _figure(path, key, content[key], rule) for key, rule in FIGURES.items()}
     heap = figures["micropython_heap_bytes"]
     if heap.value is not None and heap.high > figures["ram_bytes"].high:
         limit = f"at most ram_bytes = {figures['ram_bytes'].value}"
-        _refuse(path, "micropython_heap_bytes.value", heap.value, limit)
-    return Board(path.stem, title, tuple(alias.lower() for alias in aliases), core, figures, path)
-
-
-def _refuse(path: Path, key: str, value: object, expectation: str) -> None:
-    raise InputError(f"{path}: {key}", value, f"expected {expectation}")
+        refuse(path, "micropython_heap_bytes.value", heap.value, limit)
+    flash = checked_text(path, "flash", content.get("flash", Board.flash))
+    if flash not in FLASHES:
+        refuse(path, "flash", flash, f"one of {', '.join(FLASHES)}")
+    pins = _pins(path, content["pins"]) if "pins" in content else Board.pins
+    names = tuple(alias.lower() for alias in aliases)
+    return Board(path.stem, title, names, core, figures, path, pins, flash)
 
 
 def _check_keys(
     path: Path, prefix: str, table: dict[str, Any], known: tuple[str, ...], required: tuple[str, ...]
 ) -> None:
-    for key in table:
-        if key not in known:
-            nearest = difflib.get_close_matches(key, known, n=1)
-            hint = f"did you mean {nearest[0]}? " if nearest else ""
-            raise InputError(f"{path}: {prefix}{key}", key, f"{hint}expected only {', '.join(known)}")
+    check_known(path, prefix, table, known)
     for key in required:
         if key not in table:
             rule = FIGURES.get(key)
@@ -215,34 +242,42 @@ def _check_keys(
             raise InputError(f"{path}: {prefix}{key}", None, f"is missing; expected {expectation}")
 
 
-def _text(path: Path, key: str, value: object) -> str:
-    if not isinstance(value, str) or not value.strip():
-        _refuse(path, key, value, "a text that is not empty")
-    return str(value).strip()
+def _pins(path: Path, table: object) -> Pins:
+    parts = ("adc", "pwm", "note")
+    if not isinstance(table, dict):
+        refuse(path, "pins", table, f"a table with {', '.join(parts)}")
+    assert isinstance(table, dict)
+    _check_keys(path, "pins.", table, parts, required=("note",))
+    for key in ("adc", "pwm"):
+        pin = table.get(key)
+        number = isinstance(pin, int) and not isinstance(pin, bool) and 0 <= pin <= LAST_PIN
+        if not number and not (isinstance(pin, str) and PIN_NAME.fullmatch(pin)):
+            refuse(path, f"pins.{key}", pin, f"a pin: a number from 0 to {LAST_PIN} or a name")
+    return Pins(table["adc"], table["pwm"], checked_text(path, "pins.note", table["note"]))
 
 
 def _figure(path: Path, key: str, table: object, rule: Rule) -> Figure:
     if not isinstance(table, dict):
-        _refuse(path, key, table, f"a table with value ({rule.expectation}), basis and source")
+        refuse(path, key, table, f"a table with value ({rule.expectation}), basis and source")
     assert isinstance(table, dict)
     parts = ("value", "basis", "source")
     _check_keys(path, f"{key}.", table, parts, required=parts)
-    basis = _text(path, f"{key}.basis", table["basis"])
+    basis = checked_text(path, f"{key}.basis", table["basis"])
     if basis not in BASES:
-        _refuse(path, f"{key}.basis", basis, f"one of {', '.join(BASES)}")
-    source = _text(path, f"{key}.source", table["source"])
+        refuse(path, f"{key}.basis", basis, f"one of {', '.join(BASES)}")
+    source = checked_text(path, f"{key}.source", table["source"])
     value = table["value"]
     if rule.optional and value == "none":
         return Figure(None, basis, source)
     values = value if isinstance(value, list) else [value]
     if isinstance(value, list) and not (rule.ranged and len(value) == 2):
-        _refuse(path, f"{key}.value", value, rule.expectation)
+        refuse(path, f"{key}.value", value, rule.expectation)
     for number in values:
         if not _fits(number, rule):
-            _refuse(path, f"{key}.value", value, rule.expectation)
+            refuse(path, f"{key}.value", value, rule.expectation)
     if isinstance(value, list):
         if value[0] > value[1]:
-            _refuse(path, f"{key}.value", value, "the lowest value first")
+            refuse(path, f"{key}.value", value, "the lowest value first")
         return Figure((value[0], value[1]), basis, source)
     return Figure(value, basis, source)
 

@@ -56,7 +56,12 @@ class Filling:
 
 @dataclass(frozen=True)
 class TreeBound:
-    """Worst cases of one tree under a split rule; all methods are exact integers."""
+    """Worst cases of one tree under a split rule; all methods are exact integers.
+
+    >>> from adamb.budgets import split_rule
+    >>> TreeBound(split_rule(d=2, gamma=3)).leaves(2000)
+    67
+    """
 
     rule: SplitRule
 
@@ -71,11 +76,6 @@ class TreeBound:
     @property
     def tight(self) -> bool:
         return self.costs == self.rule.costs
-
-    @property
-    def most_leaves(self) -> int:
-        """Leaves when every level that can split has split: no number of samples gives more."""
-        return 1 << (self.rule.d * self.rule.finest)
 
     def fill(self, samples: int) -> Filling:
         """Fill levels in order with `samples` samples; the theorem above says this is the worst case."""
@@ -110,23 +110,6 @@ class TreeBound:
             level += 1
         return level
 
-    def samples_for_splits(self, splits: int) -> int | None:
-        """The fewest samples after which that many splits can exist; None if no number is enough."""
-        total, width, left = 0, 1, splits
-        for cost in self.costs:
-            if left <= 0:
-                break
-            taken = min(width, left)
-            total += taken * cost
-            left -= taken
-            width <<= self.rule.d
-        return total if left <= 0 else None
-
-    def samples_for_leaves(self, leaves: int) -> int | None:
-        """The fewest samples after which at least that many leaves can exist; None if that cannot happen."""
-        per_split = (1 << self.rule.d) - 1
-        return self.samples_for_splits(-(-max(0, leaves - 1) // per_split))
-
     def samples_for_level(self, level: int) -> int | None:
         """The fewest samples after which a ball of that level can exist; None if it never can."""
         return sum(self.rule.costs[:level]) if level <= self.rule.finest else None
@@ -138,6 +121,11 @@ class ForestBound:
 
     In K episodes each per-step tree gets K samples; a shared tree gets K·H. `auto` starts shared and may
     restart per step, so at any episode it is at most the larger of the two.
+
+    >>> from adamb.budgets import split_rule
+    >>> tree = TreeBound(split_rule(d=2, gamma=3))
+    >>> ForestBound(tree, horizon=5).leaves(2000) == 5 * tree.leaves(2000)
+    True
     """
 
     tree: TreeBound
@@ -170,12 +158,3 @@ class ForestBound:
 
     def finest_leaf(self, episodes: int) -> int:
         return max(self.tree.deepest(samples) for _, samples in self.shapes(episodes))
-
-    def first_episode_for_leaves(self, leaves: int) -> int | None:
-        """The first episode after which the controller can have at least that many leaves; None if never."""
-        found = []
-        for trees, rate in self._rates:
-            samples = self.tree.samples_for_leaves(-(-leaves // trees))
-            if samples is not None:
-                found.append(-(-samples // rate))
-        return min(found, default=None)

@@ -1,118 +1,46 @@
-"""Exact worst case of pool units, bytes and count entries: a certificate for every history of k samples.
+"""An upper bound on pool units, bytes and count entries: a certificate for every history of k samples.
 
-What a unit can be (SPEC.md, layout): a record, for a ball that has been visited; a routing block, for a
+What a unit can be (SPEC 3.8 to 3.13): a record, for a ball that has been visited; a routing block, for a
 split (and, when a level has more than two bits, for each prefix with a visited child); a unit of a chain of
 next-state counts; a node of a V tree; the table of the sharing test. Without a full pool each of them is
 caused by samples:
 
 - a split ball of level ℓ holds exactly its cost c_ℓ of own samples; a leaf holds fewer than c_ℓ (at the
-finest
-  level any number), and at least one if it has a record;
+  finest level any number), and at least one if it has a record;
 - n own samples at level ℓ ≥ 1 make entries for at most e = min(n, 2^(dS·ℓ)) cells: one fits into the record
-itself;
-  more take a unit of four in mode tracking (a fifth cell counts for its nearest), ⌈e/3⌉ units in mode paper;
-  level 0 has one cell and stores nothing;
+  itself; more take a unit of four in mode tracking (a fifth cell counts for its nearest), ⌈e/3⌉ units in
+  mode paper; level 0 has one cell and stores nothing;
 - the V tree of a step is refined below a state cell of level ℓ only if a ball over that cell has split, so
-it has at
-  most (2^dS − 1)·min(x_ℓ, 2^(dS·ℓ)) nodes there, where x_ℓ is the number of split balls of level ℓ.
+  it has at most (2^dS − 1)·min(x_ℓ, 2^(dS·ℓ)) nodes there, where x_ℓ is the number of split balls of
+  level ℓ.
 
 So the worst case maximises a sum over balls under Σ samples ≤ k and x_ℓ ≤ 2^d·x_{ℓ−1}. It is bounded by weak
 duality: for every price p ≥ 0 of a sample, the sum is at most p·k plus the largest sum in which every sample
 is paid with p, and that largest sum is found level by level because all terms are concave in the number of
 balls (`_paid`). Every p gives a valid bound; the best p is searched in floating point and the bound is then
 computed with that p in exact fractions, so rounding can make it looser but never wrong.
+
+It is not the exact worst case: fractions of balls are allowed, a leaf is replaced by a concave function above
+it, and one price serves all levels. `tests/unit/bounds/test_units.py` compares it with every history of a few
+samples, `tests/unit/bounds/test_adversary.py` with an attack on the core itself.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from math import floor
-from typing import Any
 
-from adamb.budgets.bounds_exact import ForestBound, TreeBound
-from adamb.budgets.controller import level_limit
+from adamb.budgets.bounds.concave import Pieces, Price, above, add_first, best_price, choose
+from adamb.budgets.bounds.exact import ForestBound, TreeBound
+from adamb.budgets.bounds.layout import CHAIN_ENTRIES, TRACKING_ENTRIES, Layout
 from adamb.budgets.errors import InputError
-from adamb.budgets.thresholds import EARLY, Number, SplitRule, split_rule
+from adamb.budgets.thresholds import SplitRule
 from adamb.firmware_model import _spec as spec
 
-#: A price is a float in the search and a Fraction in the certificate; both obey the same arithmetic.
-Price = Any
-#: A concave function from 0 on: (length, slope) of its pieces.
-Pieces = list[tuple[Price, Price]]
-
-#: Entries of a unit: all its words in mode tracking; mode paper needs one of them as a link.
-TRACKING_ENTRIES = int(spec.UNIT_WORDS)
-CHAIN_ENTRIES = int(spec.UNIT_WORDS) - 1
-MODES = ("tracking", "paper")
 OBJECTIVES = ("units", "entries", "records", "blocks", "counts", "values")
-
-
-@dataclass(frozen=True)
-class Layout:
-    """The dimensions that decide how many units things take."""
-
-    d_s: int
-    d_a: int
-    horizon: int
-    mode: str = "tracking"
-
-    def __post_init__(self) -> None:
-        if self.mode not in MODES:
-            raise InputError("mode", self.mode, f"must be one of {', '.join(MODES)}")
-        for field, value in (("d_s", self.d_s), ("d_a", self.d_a)):
-            if not 1 <= value <= spec.DIM_MAX:
-                raise InputError(field, value, f"must be from 1 to {spec.DIM_MAX}")
-        if not 1 <= self.horizon <= spec.HORIZON_MAX:
-            raise InputError("horizon", self.horizon, f"must be from 1 to {spec.HORIZON_MAX}")
-
-    @property
-    def d(self) -> int:
-        return self.d_s + self.d_a
-
-    @property
-    def level_max(self) -> int:
-        """Where the bits of the codes or of a count entry end."""
-        return level_limit(self.d_s, self.d_a)
-
-    def header_units(self, finest: int) -> int:
-        """Header, thresholds of levels 0..finest and the words of every step, in whole units."""
-        words = int(spec.H_WORDS) + finest + 1 + self.horizon * int(spec.S_WORDS)
-        return -(-words // int(spec.UNIT_WORDS))
-
-    @property
-    def child_groups(self) -> list[tuple[int, int]]:
-        """(children, blocks that the first visit of each adds) of one split ball, most blocks first.
-
-        A block routes by two bits. The first block comes with the split; the others come with the first
-        visited child behind them, so visits that open new prefixes first add the most.
-        """
-        groups, prefixes, seen = [], [1 << bits for bits in range(2, self.d, 2)], 0
-        for left, count in zip(range(len(prefixes), 0, -1), prefixes, strict=True):
-            groups.append((count - seen, left))
-            seen = count
-        return [*groups, ((1 << self.d) - seen, 0)]
-
-    def entries(self, samples: int, level: int) -> int:
-        """The most cells that so many own samples of a ball give an entry."""
-        cells = 1 << (self.d_s * level)
-        most = min(samples, cells) if level else 0
-        return min(most, TRACKING_ENTRIES) if self.mode == "tracking" else most
-
-    def count_units(self, samples: int, level: int) -> int:
-        """The units that these entries take beside the record."""
-        entries = self.entries(samples, level)
-        if entries <= 1:
-            return 0
-        return 1 if self.mode == "tracking" else -(-entries // CHAIN_ENTRIES)
-
-    def rule(self, gamma: Number, phi: Number, split: str) -> SplitRule:
-        rule = EARLY if split == "inherited" and self.mode == "tracking" else split
-        return split_rule(self.d, gamma, phi, rule, level_max=self.level_max)
 
 
 @dataclass(frozen=True)
@@ -149,7 +77,7 @@ class TreeUnits:
         hull = [(0, 0)]
         for n in _corner_samples(most):
             point = (n, self._ball(n, level))
-            while len(hull) > 1 and hull[-1][0] > 1 and _above(hull[-2], hull[-1], point):
+            while len(hull) > 1 and hull[-1][0] > 1 and above(hull[-2], hull[-1], point):
                 hull.pop()
             if point[1] > hull[-1][1]:
                 hull.append(point)
@@ -193,7 +121,7 @@ class TreeUnits:
             groups = self.layout.child_groups if level else [(1, 0)]
             splitting = level < self.rule.finest
             if splitting:
-                below = _add_first(below, self._cells(level), self._value_rate())
+                below = add_first(below, self._cells(level), self._value_rate())
             offers = []
             for size, blocks in groups:
                 bonus = blocks * self._blocks
@@ -202,7 +130,7 @@ class TreeUnits:
                 if splitting:
                     split = self._split_ball(level, price) + self._blocks + bonus - leaf
                 offers.append((size, leaf, split))
-            below = _choose(below if splitting else [], offers, 1 << (self.rule.d * max(0, level - 1)))
+            below = choose(below if splitting else [], offers, 1 << (self.rule.d * max(0, level - 1)))
         return sum(length * slope for length, slope in below)
 
     def bound(self, samples: int) -> int:
@@ -211,8 +139,8 @@ class TreeUnits:
             raise InputError("samples", samples, "must be 0 or more")
         if samples == 0:
             return 0
-        dearest = 16 + self._value_rate()
-        found = _best_price(lambda p: p * samples + self._paid(p), dearest)
+        highest = 16 + self._value_rate()
+        found = best_price(lambda p: p * samples + self._paid(p), highest)
         price = Fraction(found).limit_denominator(1 << 40)
         total = price * samples + self._paid(price)
         if not isinstance(total, Fraction):
@@ -227,82 +155,15 @@ def _corner_samples(most: int) -> list[int]:
     return corners if not corners or corners[-1] == most else [*corners, most]
 
 
-def _above(a: tuple[int, int], b: tuple[int, int], c: tuple[int, int]) -> bool:
-    """Whether the line from a to c passes above b (or through it)."""
-    return (c[1] - a[1]) * (b[0] - a[0]) >= (b[1] - a[1]) * (c[0] - a[0])
-
-
-def _add_first(pieces: Pieces, length: int, rate: int) -> Pieces:
-    """The function plus `rate` times its argument up to `length`."""
-    result: Pieces = []
-    start: Price = 0
-    for piece, slope in pieces:
-        inside = max(0 * piece, min(piece, length + 0 * piece - start))
-        result.extend(
-            (part, value) for part, value in ((inside, slope + rate), (piece - inside, slope)) if part
-        )
-        start += piece
-    return result
-
-
-def _choose(below: Pieces, offers: list[tuple[int, Price, Price]], width: int) -> Pieces:
-    """Best contribution of x families as a function of x up to `width`, when every member may split or not.
-
-    A family has `size` members of each kind in `offers` (size, leaf, gain of splitting over that leaf), best
-    gains first; `below` is what y splits bring beneath. With all kinds up to one of them split, y runs over
-    [reach before·x, reach after·x], and a kind is split only while its gain plus the slope of `below` is
-    positive. The derivative of that maximum in x is the sum below; it can only change where a reach meets a
-    corner of `below`.
-    """
-    base = sum(size * leaf for size, leaf, _ in offers)
-    if not below:
-        return [(width + 0 * base, base)]
-    ends = list(accumulate(length for length, _ in below))
-    slopes = [slope for _, slope in below]
-    kinds, reach = [], 0
-    for size, _, gain in offers:
-        kinds.append((reach, reach + size, gain))
-        reach += size
-    limit = width + 0 * base
-    corners = sorted({end / after for end in ends for _, after, _ in kinds if end / after < limit} | {limit})
-    result: Pieces = []
-    start = 0 * base
-    for corner in corners:
-        middle = (start + corner) / 2
-        slope = base
-        for before, after, gain in kinds:
-            for edge, sign in ((after, 1), (before, -1)):
-                at = min(bisect_right(ends, edge * middle), len(slopes) - 1)
-                slope += sign * edge * max(0, gain + slopes[at])
-        if result and result[-1][1] == slope:
-            result[-1] = (result[-1][0] + corner - start, slope)
-        elif corner > start:
-            result.append((corner - start, slope))
-        start = corner + 0 * base
-    return result
-
-
-def _best_price(value: Callable[[float], float], dearest: float) -> float:
-    """The minimum of a convex function on [0, dearest] by golden section; only looseness depends on it."""
-    ratio = (5**0.5 - 1) / 2
-    low, high = 0.0, float(dearest)
-    a, b = high - ratio * (high - low), low + ratio * (high - low)
-    at_a, at_b = value(a), value(b)
-    for _ in range(56):
-        if at_a <= at_b:
-            high, b, at_b = b, a, at_a
-            a = high - ratio * (high - low)
-            at_a = value(a)
-        else:
-            low, a, at_a = a, b, at_b
-            b = low + ratio * (high - low)
-            at_b = value(b)
-    return min((low, at_a), (a, at_a), (b, at_b), key=lambda pair: value(pair[0]))[0]
-
-
 @dataclass(frozen=True)
 class ControllerBound:
-    """Worst cases of a whole controller after so many episodes, and what block they need."""
+    """Worst cases of a whole controller after so many episodes, and what block they need.
+
+    >>> layout = Layout(d_s=1, d_a=1, horizon=5)
+    >>> bound = ControllerBound(layout, layout.rule(gamma=2, phi=1, split="inherited"))
+    >>> bound.units(100) < bound.units(1000)
+    True
+    """
 
     layout: Layout
     rule: SplitRule
@@ -368,5 +229,5 @@ class ControllerBound:
 
 
 def reclaim_mark(total_units: int) -> int:
-    """Below so many free units the core starts to reclaim or refuses a split (SPEC.md, sections 6 and 7)."""
-    return max(4 + (total_units >> 5), int(spec.SPLIT_ROOM))
+    """Below so many free units the core starts to reclaim or refuses a split (SPEC 7.6 and 6.31)."""
+    return max(spec.RECLAIM_ROOM + (total_units >> spec.RECLAIM_ROOM_SHIFT), spec.SPLIT_ROOM)
