@@ -1,47 +1,52 @@
-"""Problems, agents and the loop between them: `simulate(make_problem(...), make_agent(...))`.
+"""Problems, agents and the loop between them.
+
+    >>> from adamb.host_sim import make_problem, simulate
+    >>> problem = make_problem("oil-laplace", seeds=range(5), episodes=50)
+    >>> result = simulate(problem, "adamb", budget_bytes="4KiB")
+    >>> result.within_budget()
+    True
 
 Names are imported when first used, so that asking for one part does not load the others.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from adamb.budgets.lazy import exports
 
 if TYPE_CHECKING:
-    from adamb.host_sim.agents import Agent, agent_names, make_agent, register_agent
+    from adamb.host_sim.agent import Agent, Shape
+    from adamb.host_sim.agents import agent_names, make_agent, register_agent
+    from adamb.host_sim.parameter import Parameter
     from adamb.host_sim.problem import Problem
-    from adamb.host_sim.registry import make_problem, problem_names, register
+    from adamb.host_sim.registry import make_problem, problem_names, register_problem
     from adamb.host_sim.runner import Estimate, RunResult, simulate
 
 __all__ = [
     "Agent",
     "Estimate",
+    "Parameter",
     "Problem",
     "RunResult",
+    "Shape",
     "agent_names",
     "make_agent",
     "make_problem",
     "problem_names",
-    "register",
     "register_agent",
+    "register_problem",
     "simulate",
 ]
 
-_MODULES = {
-    "agents": ("Agent", "agent_names", "make_agent", "register_agent"),
-    "problem": ("Problem",),
-    "registry": ("make_problem", "problem_names", "register"),
-    "runner": ("Estimate", "RunResult", "simulate"),
-}
-_HOME = {name: module for module, names in _MODULES.items() for name in names}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+__getattr__, __dir__ = exports(
+    __name__,
+    {
+        "agent": ("Agent", "Shape"),
+        "agents": ("agent_names", "make_agent", "register_agent"),
+        "parameter": ("Parameter",),
+        "problem": ("Problem",),
+        "registry": ("make_problem", "problem_names", "register", "register_problem"),
+        "runner": ("Estimate", "RunResult", "simulate"),
+    },
+)

@@ -11,6 +11,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+PART = ".part"
+"""How a file ends that is not whole yet; a process that was killed leaves it behind."""
+
 
 def write_atomic(path: Path, content: bytes) -> None:
     """Write beside the target, flush to the disk, rename: a reader sees the old file or the new one.
@@ -21,9 +24,13 @@ def write_atomic(path: Path, content: bytes) -> None:
         path.write_bytes(content)
         return
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+        _write_beside(path, content)
     except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from None
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from None
+
+
+def _write_beside(path: Path, content: bytes) -> None:
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=PART, dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)

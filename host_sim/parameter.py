@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from adamb.budgets.errors import InputError
+import numpy as np
+
+from adamb.budgets.errors import InputError, unknown_name
+
+if TYPE_CHECKING:
+    from adamb.host_sim.problem import Problem
 
 KINDS = ("float", "int", "bool", "str", "floats")
 
@@ -19,6 +23,9 @@ class Parameter:
 
     `low` and `high` bound every number; `words` are accepted as they stand (the only values of a str). A
     default of None means that the problem or the seed decides.
+
+    >>> Parameter(0.1, "float", "deviation of the noise", low=0, high=1).parse("noise", "0.25")
+    0.25
     """
 
     default: Any
@@ -74,21 +81,21 @@ class Parameter:
             raise InputError(name, shown, self._expected())
         return number
 
+    def limits(self) -> str:
+        """What a value must be, in words."""
+        return self._expected().removeprefix("must be ")
+
     def _expected(self) -> str:
         kinds = {"float": "a number", "int": "a whole number", "floats": "numbers separated by commas"}
         text = f"must be {kinds.get(self.kind, self.kind)}"
+        if self.kind in ("bool", "str"):
+            words = self.words or ("on", "off") * (self.kind == "bool")
+            return f"must be {'one of ' + ', '.join(words) if words else 'text'}"
         if math.isfinite(self.low) or math.isfinite(self.high):
-            text += f" from {self.low:g} to {self.high:g}"
+            text += f" from {self.low:.15g} to {self.high:.15g}"
         if self.words:
             text += f" or one of {', '.join(self.words)}"
         return text
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """A hint for an unknown name: the nearest known one, or all of them when nothing is near."""
-    names = sorted(known)
-    close = difflib.get_close_matches(word, names, n=1, cutoff=0.5)
-    return f"did you mean {close[0]}?" if close else f"known: {', '.join(names) or 'none'}"
 
 
 def choose(field: str, word: str, known: Iterable[str]) -> str:
@@ -96,7 +103,17 @@ def choose(field: str, word: str, known: Iterable[str]) -> str:
     names = list(known)
     if word in names:
         return word
-    raise InputError(field, word, f"unknown, {nearest(str(word), names)}")
+    raise unknown_name(field, word, names)
+
+
+def check_declared(field: str, parameters: object) -> None:
+    """What a class declares must be a dictionary of `Parameter`."""
+    example = '{"want": Parameter(0.5, "float", "level to keep")}'
+    if not isinstance(parameters, Mapping):
+        raise InputError(field, parameters, f"must be a dictionary such as {example}")
+    for name, parameter in parameters.items():
+        if not isinstance(parameter, Parameter):
+            raise InputError(f"{field}[{name!r}]", parameter, f"must be a Parameter, such as {example}")
 
 
 def parse_parameters(
@@ -109,3 +126,31 @@ def parse_parameters(
         name: parameter.parse(name, given[name]) if name in given else parameter.default
         for name, parameter in known.items()
     }
+
+
+START = Parameter(
+    None, "floats", "start state; random: new in every episode, instance: drawn once per seed",
+    0, 1, ("random", "instance"),
+)  # fmt: skip
+"""Where episodes start when they do not draw their own state; several problems have it."""
+
+
+def fixed_start(
+    problem: Problem, generators: list[np.random.Generator], default: Sequence[float] | None = None
+) -> np.ndarray | None:
+    """(n, d_s) start states as `start` says, None where every episode draws its own.
+
+    Left out, it is `default`; without one, random for random instances and the centre for the paper's.
+    """
+    d_s = problem.d_s
+    drawn = np.array([generator.random(d_s) for generator in generators])
+    start = default if problem.params["start"] is None else problem.params["start"]
+    if start is None:
+        start = "random" if problem.instance == "random" else (0.5,)
+    if start == "random":
+        return None
+    if start == "instance":
+        return drawn
+    if len(start) not in (1, d_s):
+        raise InputError("start", start, f"must be 1 or {d_s} numbers")
+    return np.broadcast_to(np.asarray(start, dtype=float), (problem.n, d_s)).copy()

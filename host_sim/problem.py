@@ -1,110 +1,62 @@
 """What every problem offers: N independent instances of one task that step together, arrays in, arrays out.
 
-A task is written once, as `_dynamics` over N instances. Noise, start states, drift and the carried state of a
+A task is written once, as `dynamics` over N instances. Noise, start states, drift and the carried state of a
 continuing task are handled here so that they cannot differ between tasks. The random streams of an instance
 depend on its own seed only (never on N, the agent or its actions): one instance alone repeats, bit for bit,
-what it does among two hundred, and two agents with the same seed meet the same luck.
+what it does among two hundred, and two agents with the same seed get the same random draws.
 """
 
+# long because: one class that every problem builds on
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
 from adamb.budgets.errors import InputError
-from adamb.host_sim.parameter import Parameter, choose, parse_parameters
-from adamb.host_sim.registry import make_problem, problem_class, problem_names, register
+from adamb.host_sim import draws
+from adamb.host_sim.agent import Shape
+from adamb.host_sim.draws import (
+    STREAM_DRIFT,
+    STREAM_INSTANCE,
+    STREAM_NOISE,
+    STREAM_POLICY,
+    STREAM_START,
+    Tape,
+    reflect,
+    stream,
+)
+from adamb.host_sim.old_hooks import adopt_old_hooks
+from adamb.host_sim.parameter import Parameter, check_declared, choose, parse_parameters
+from adamb.host_sim.policies import Optimum, Policy, RandomPolicy, constant_policy
+from adamb.host_sim.registry import make_problem, problem_class, problem_names
+from adamb.host_sim.user_code import checked_outcome, place_of
 
 __all__ = [
-    "Optimum",
-    "Parameter",
-    "Policy",
-    "Problem",
-    "RandomPolicy",
-    "Tape",
-    "constant_policy",
-    "make_problem",
-    "problem_class",
-    "problem_names",
-    "reflect",
-    "register",
-    "stream",
-]
-
-Policy = Callable[[int, np.ndarray], np.ndarray]
+    "Optimum", "Parameter", "Policy", "Problem", "RandomPolicy", "Tape", "constant_policy", "make_problem",
+    "problem_class", "problem_names", "reflect", "stream",
+]  # fmt: skip
 
 INSTANCES = ("random", "paper")
 DRIFTS = ("none", "half", "walk")
-
-# One random stream per purpose, so that for example a fixed start leaves the noise as it was.
-STREAM_INSTANCE, STREAM_START, STREAM_NOISE, STREAM_DRIFT, STREAM_POLICY = range(5)
-
-TAPE_NUMBERS = 1024
-
-
-def stream(seed: int, purpose: int) -> np.random.Generator:
-    """The generator of one purpose of one instance."""
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(purpose,)))
-
-
-class Tape:
-    """Random numbers of whole episodes, drawn in blocks per instance, handed out for all instances at once.
-
-    The block length depends on the shape of one episode only, not on N: a block boundary is visible in the
-    numbers when a draw mixes distributions.
-    """
-
-    def __init__(
-        self, seeds: Sequence[int], purpose: int, draw: Callable[[np.random.Generator, int], np.ndarray]
-    ) -> None:
-        self._seeds, self._purpose, self._draw = seeds, purpose, draw
-        self._generators: list[np.random.Generator] = []
-        self._block = np.empty(0)
-        self._cursor = 0
-        self._episodes = 0
-
-    def episode(self) -> np.ndarray:
-        """The numbers of the next episode; the last axis counts instances."""
-        if self._cursor == self._episodes:
-            self._refill()
-        self._cursor += 1
-        return self._block[self._cursor - 1]
-
-    def _refill(self) -> None:
-        if not self._generators:
-            self._generators = [stream(seed, self._purpose) for seed in self._seeds]
-            probe = self._draw(np.random.default_rng(0), 1)
-            self._episodes = max(1, TAPE_NUMBERS // max(1, probe.size))
-        draws = [self._draw(generator, self._episodes) for generator in self._generators]
-        self._block = np.ascontiguousarray(np.stack(draws, axis=-1))
-        self._cursor = 0
-
-
-class Optimum(Protocol):
-    """The best possible play under the current parameters, for all instances."""
-
-    @property
-    def mean(self) -> np.ndarray:
-        """(n,) expected return of an episode over the start distribution."""
-
-    def value(self, h: int, states: np.ndarray) -> np.ndarray:
-        """(n,) expected return of steps h..H-1 from the given states."""
-
-    def policy(self, h: int, states: np.ndarray) -> np.ndarray:
-        """(n, d_a) best actions."""
-
-    def q(self, instance: int, h: int) -> np.ndarray:
-        """Q* of one instance and step on a grid (state axes first, then action axes), for pictures."""
 
 
 class Problem(ABC):
     """N instances of one task with S = [0,1]^d_s, A = [0,1]^d_a, rewards in [0,1] and exactly H steps.
 
-    A subclass gives `_dynamics` and, where they apply, the hooks below it. `parameters` lists what
+    A subclass gives `dynamics` and, where they apply, the hooks below it. `parameters` lists what
     `--set name=value` may change.
+
+    >>> class Echo(Problem):
+    ...     horizon = 2
+    ...     def dynamics(self, h, states, actions, noise):
+    ...         return 1 - abs(states - actions)[:, 0], actions.copy()
+    >>> echo = Echo(seeds=[1, 2])
+    >>> rewards, states = echo.step(0, echo.begin_episode())
+    >>> rewards
+    array([1., 1.])
     """
 
     name: str = ""
@@ -114,10 +66,19 @@ class Problem(ABC):
     parameters: ClassVar[Mapping[str, Parameter]] = {}
     #: Set by tasks that clip everything they return; the outcomes of all others are checked at every step.
     trusted: bool = False
+    #: (n, d_s) start states of every episode; None where each episode draws its own.
+    fixed_start: np.ndarray | None = None
+    #: What to do when `d_s` or `d_a` is more than an agent takes.
+    narrowed_by: str = ""
     #: How many location numbers per instance `--drift walk` moves; 0 means the task cannot drift.
     drift_width: int = 0
     #: Standard deviation of one step of `--drift walk`, per episode.
     walk_deviation: float = 0.002
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
+        adopt_old_hooks(cls)
+        check_declared("parameters", cls.parameters)
 
     def __init__(
         self,
@@ -131,7 +92,9 @@ class Problem(ABC):
         continuing: bool = False,
         **params: object,
     ) -> None:
-        self.seeds = [_checked_seed(seed) for seed in seeds]
+        if not isinstance(seeds, Iterable):
+            raise InputError("seeds", seeds, f"must be several numbers, such as range({seeds})")
+        self.seeds = [draws.checked_seed(seed) for seed in seeds]
         if not self.seeds:
             raise InputError("seeds", len(self.seeds), "at least one instance is needed")
         if episodes < 1:
@@ -145,17 +108,17 @@ class Problem(ABC):
         self.drift = choose("drift", drift, DRIFTS)
         self.continuing = bool(continuing)
         self.params: dict[str, Any] = parse_parameters(self.parameters, params, problem=self.name)
-        self.horizon = self._default_horizon() if horizon is None else int(horizon)
+        self.horizon = self.default_horizon() if horizon is None else int(horizon)
         self.clipped = np.zeros(self.n, dtype=np.int64)
         self.episode = -1
         self.version = 0
         self._optimum: tuple[int, Optimum | None] | None = None
         self._next_h = self.horizon
-        self._setup([stream(seed, STREAM_INSTANCE) for seed in self.seeds])
+        self.setup([stream(seed, STREAM_INSTANCE) for seed in self.seeds])
         if self.drift != "none" and self.drift_width == 0:
             raise InputError("drift", drift, f"{self.name} has nothing that can drift")
-        self._starts = Tape(self.seeds, STREAM_START, self._draw_starts)
-        self._noise = Tape(self.seeds, STREAM_NOISE, self._draw_noise)
+        self._starts = Tape(self.seeds, STREAM_START, self.draw_starts)
+        self._noise = Tape(self.seeds, STREAM_NOISE, self.draw_noise, (self.horizon,))
         self._drifts = Tape(self.seeds, STREAM_DRIFT, self._draw_walk)
         self.state = np.zeros((self.n, self.d_s))
         self._episode_noise = np.empty((self.horizon, 0, self.n))
@@ -163,13 +126,28 @@ class Problem(ABC):
 
     # ---- what agents and runners call -------------------------------------------------------------------
 
+    @property
+    def shape(self) -> Shape:
+        """What an agent has to know of this problem."""
+        return Shape(self.d_s, self.d_a, self.horizon, self.seeds, self.episodes)
+
+    def alone(self, i: int) -> Problem:
+        """Instance i by itself, from its first episode: the same draws as among the others."""
+        return type(self)(
+            self.seeds[i : i + 1], name=self.name, episodes=self.episodes, horizon=self.horizon,
+            instance=self.instance, drift=self.drift, continuing=self.continuing, **self.params,
+        )  # fmt: skip
+
     def begin_episode(self) -> np.ndarray:
         """Start the next episode of every instance and return the start states (n, d_s)."""
         self.episode += 1
         self._apply_drift()
         drawn = self._starts.episode().T
         carry = self.continuing and self.episode > 0
-        self.state = self._carried_state() if carry else self._fresh_start(drawn)
+        self.state = self.carried_state() if carry else self.fresh_start(drawn)
+        if self.state.shape != (self.n, self.d_s):
+            limit = f"must have the shape {(self.n, self.d_s)}{place_of(self.draw_starts)}"
+            raise InputError("start states", self.state.shape, limit)
         self._episode_noise = self._noise.episode()
         self._next_h = 0
         return self.state.copy()
@@ -186,10 +164,8 @@ class Problem(ABC):
         if (inside != actions).any():
             self._count_clipped(h, actions, inside)
         state = self.state
-        rewards, following = self._dynamics(h, state, inside, self._episode_noise[h])
-        if not self.trusted:
-            rewards, following = np.asarray(rewards, dtype=float), np.asarray(following, dtype=float)
-            self._check_outcome(h, rewards, following)
+        outcome = self.dynamics(h, state, inside, self._episode_noise[h])
+        rewards, following = outcome if self.trusted else checked_outcome(self, h, outcome)
         self._next_h = h + 1
         self.state = following
         self.last = (state, inside, rewards, following)
@@ -211,12 +187,14 @@ class Problem(ABC):
         For a continuing task it is the optimum of one window of H steps from the state given.
         """
         if self._optimum is None or self._optimum[0] != self.version:
-            self._optimum = (self.version, self._solve())
+            self._optimum = (self.version, self.solve())
         return self._optimum[1]
 
     def baselines(self) -> dict[str, Policy]:
         """Policies that need no learning; a subclass adds the field's own heuristics."""
-        policies: dict[str, Policy] = {"random": RandomPolicy(self), "centre": constant_policy(self, 0.5)}
+        shape = (self.horizon, self.d_a)
+        tape = Tape(self.seeds, STREAM_POLICY, lambda rng, episodes: rng.random((episodes, *shape)))
+        policies: dict[str, Policy] = {"random": RandomPolicy(tape), "centre": constant_policy(self, 0.5)}
         if self.d_s == self.d_a:
             policies["stay"] = lambda h, states: states.copy()
         return policies
@@ -234,80 +212,90 @@ class Problem(ABC):
             "continuing": self.continuing,
             "seeds": list(self.seeds),
             "parameters": {key: _plain(value) for key, value in self.params.items()},
-            "instances": [self._describe_instance(i) for i in range(self.n)],
+            "instances": [self.describe_instance(i) for i in range(self.n)],
         }
 
     # ---- what a task gives ------------------------------------------------------------------------------
 
     @abstractmethod
-    def _dynamics(
+    def dynamics(
         self, h: int, states: np.ndarray, actions: np.ndarray, noise: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Rewards (n,) and next states (n, d_s), fresh arrays; `noise` is this step's slice of the tape."""
 
-    def _default_horizon(self) -> int:
+    def default_horizon(self) -> int:
         """Steps of an episode unless the user says otherwise; `params` are known already."""
         return type(self).horizon
 
-    def _setup(self, generators: list[np.random.Generator]) -> None:
+    def setup(self, generators: list[np.random.Generator]) -> None:
         """Draw the instance parameters from one generator per instance; called once."""
         return None
 
-    def _draw_starts(self, generator: np.random.Generator, episodes: int) -> np.ndarray:
+    def draw_starts(self, generator: np.random.Generator, episodes: int) -> np.ndarray:
         """(episodes, d_s) start states of one instance."""
         return generator.random((episodes, self.d_s))
 
-    def _fresh_start(self, drawn: np.ndarray) -> np.ndarray:
+    def fresh_start(self, drawn: np.ndarray) -> np.ndarray:
         """Start states (n, d_s) of this episode given the drawn ones; a fixed start replaces them."""
-        return np.ascontiguousarray(drawn)
+        return np.ascontiguousarray(drawn) if self.fixed_start is None else self.fixed_start.copy()
 
-    def _carried_state(self) -> np.ndarray:
+    def carried_state(self) -> np.ndarray:
         """Start states of a continuing task: where the last episode ended."""
         return self.state
 
-    def _draw_noise(self, generator: np.random.Generator, episodes: int) -> np.ndarray:
-        """(episodes, H, ...) random numbers of one instance; `_dynamics` sees [h] of it with axis n last."""
+    def resumed(self, states: np.ndarray) -> np.ndarray:
+        """Where the next action is played after a step led to `states`; another place only after a reset."""
+        return states
+
+    def raw_returns(self) -> np.ndarray | None:
+        """(n, episodes) returns of a run in the task's own units; None where those are ours."""
+        return None
+
+    def figures(self) -> dict[str, np.ndarray]:
+        """What else a run should tell, by name, one number (n,) of each instance."""
+        return {}
+
+    def statistics(self) -> dict[str, Any]:
+        """Counts of the whole run for `adamb run --statistics`; empty where nothing is counted."""
+        return {}
+
+    def notes(self) -> list[str]:
+        """Sentences that a user should read after a run, such as how many rewards were clipped."""
+        return []
+
+    def draw_noise(self, generator: np.random.Generator, episodes: int) -> np.ndarray:
+        """(episodes, H, ...) random numbers of one instance; `dynamics` sees [h] of it with axis n last."""
         return np.empty((episodes, self.horizon, 0))
 
-    def _mirror(self) -> None:
+    def mirror(self) -> None:
         """`--drift half`: mirror the location of every instance."""
         raise NotImplementedError
 
-    def _walk(self, steps: np.ndarray) -> None:
+    def walk(self, steps: np.ndarray) -> None:
         """`--drift walk`: move the location numbers by `steps` (n, drift_width)."""
         raise NotImplementedError
 
-    def _solve(self) -> Optimum | None:
+    def solve(self) -> Optimum | None:
         """The optimum of the current parameters, None where no model is known."""
         return None
 
-    def _describe_instance(self, i: int) -> dict[str, Any]:
+    def describe_instance(self, i: int) -> dict[str, Any]:
         """What the seed of instance i decided."""
-        return {"seed": self.seeds[i]}
+        start = "random" if self.fixed_start is None else self.fixed_start[i].tolist()
+        return {"seed": self.seeds[i], "start": start}
 
     # ---- shared machinery -------------------------------------------------------------------------------
 
     def _draw_walk(self, generator: np.random.Generator, episodes: int) -> np.ndarray:
-        return generator.standard_normal((episodes, self.drift_width))
+        return draws.normal(generator, (episodes, self.drift_width))
 
     def _apply_drift(self) -> None:
         if self.drift == "half" and self.episode == self.episodes // 2:
-            self._mirror()
+            self.mirror()
             self.version += 1
         elif self.drift == "walk" and self.episode > 0:
-            self._walk(self.walk_deviation * self._drifts.episode().T)
+            self.walk(self.walk_deviation * self._drifts.episode().T)
             self.version += 1
-
-    def _check_outcome(self, h: int, rewards: np.ndarray, following: np.ndarray) -> None:
-        """A learner fed with NaN or values outside its range fails silently and much later, so stop here."""
-        where = f"step {h} of episode {self.episode}"
-        if rewards.shape != (self.n,) or following.shape != (self.n, self.d_s):
-            shapes = f"{rewards.shape} and {following.shape}"
-            raise InputError("shape", shapes, f"{where}: must be {(self.n,)} and {(self.n, self.d_s)}")
-        for field, values in (("reward", rewards), ("state", following)):
-            if not (values.min() >= 0.0 and values.max() <= 1.0):
-                wrong = values[~((values >= 0.0) & (values <= 1.0))]
-                raise InputError(field, float(wrong[0]), f"{where}: must be from 0 to 1")
 
     def _count_clipped(self, h: int, actions: np.ndarray, inside: np.ndarray) -> None:
         if np.isnan(actions).any():
@@ -315,37 +303,8 @@ class Problem(ABC):
         self.clipped += (inside != actions).sum(axis=1)
 
 
-class RandomPolicy:
-    """Uniform actions from a stream of their own, so that playing it leaves the problem's luck alone."""
-
-    def __init__(self, problem: Problem) -> None:
-        shape = (problem.horizon, problem.d_a)
-        self._tape = Tape(problem.seeds, STREAM_POLICY, lambda rng, episodes: rng.random((episodes, *shape)))
-        self._episode = np.empty(0)
-
-    def __call__(self, h: int, states: np.ndarray) -> np.ndarray:
-        if h == 0 or self._episode.size == 0:
-            self._episode = self._tape.episode()
-        return np.ascontiguousarray(self._episode[h].T)
-
-
-def constant_policy(problem: Problem, action: float | Sequence[float]) -> Policy:
-    """Always the same action."""
-    actions = np.broadcast_to(np.asarray(action, dtype=float), (problem.n, problem.d_a))
-    return lambda h, states: actions.copy()
-
-
-def reflect(values: np.ndarray) -> np.ndarray:
-    """Fold numbers back into [0,1] at the borders, so that a walk does not stick to them."""
-    folded = np.mod(values, 2.0)
-    return np.where(folded > 1.0, 2.0 - folded, folded)
-
-
-def _checked_seed(seed: object) -> int:
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise InputError("seed", seed, "must be a whole number from 0")
-    return int(seed)
-
-
 def _plain(value: object) -> object:
     return [float(v) for v in value] if isinstance(value, (tuple, np.ndarray)) else value
+
+
+adopt_old_hooks(Problem)

@@ -3,33 +3,43 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
-import sys
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adamb.budgets.errors import InputError
-from adamb.host_sim.parameter import nearest
+from adamb.budgets.errors import InputError, nearest
+from adamb.host_sim import user_code
 
 if TYPE_CHECKING:
     from adamb.host_sim.problem import Problem
 
-# Modules that register problems when imported, in the order they are asked for an unknown name.
-MODULES = (
-    "oil", "ambulance", "dram_lite", "dram_planning", "dram", "cache_lite", "cache", "allocation",
-)  # fmt: skip
+PROBLEMS = Path(__file__).parent / "problems"
+REGISTERS = re.compile(r"\bregister(_problem)?\(")
 
 _registered: dict[str, tuple[type[Problem], dict[str, Any]]] = {}
 
 
-def register(name: str, cls: type[Problem], **presets: Any) -> None:
-    """Make `name` mean `cls` with these parameter values unless the user sets them."""
+def register_problem(name: str, cls: type[Problem], **presets: Any) -> None:
+    """Make `name` mean `cls` with these parameter values unless the user sets them.
+
+    >>> from adamb.host_sim.problems.oil import Oil
+    >>> register_problem("oil-steep", Oil, lam=50)
+    >>> make_problem("oil-steep", seeds=[1]).params["lam"]
+    50.0
+    """
     _registered[name] = (cls, presets)
 
 
+register = register_problem
+
+
 def problem_names() -> list[str]:
-    """Every name `make_problem` knows by heart."""
+    """Every name that is registered; `make_problem` also takes files and environments.
+
+    >>> [name for name in problem_names() if name.startswith("ambulance")]
+    ['ambulance-1', 'ambulance-2', 'ambulance-3']
+    """
     _load_built_in()
     return sorted(_registered)
 
@@ -37,15 +47,16 @@ def problem_names() -> list[str]:
 def problem_class(name: str) -> tuple[type[Problem], dict[str, Any]]:
     """The class behind a name, and the parameter values the name stands for."""
     if name.startswith("gym:"):
-        from adamb.host_sim.gym_problem import GymProblem
+        from adamb.host_sim.problems.gym import GymProblem
 
         return GymProblem, {"id": name.removeprefix("gym:")}
     _load_built_in(name)
     if name in _registered:
         return _registered[name]
-    path, separator, class_name = name.rpartition(":")
-    if separator and path.endswith(".py"):
-        return _load_file(Path(path), class_name), {}
+    if user_code.names_file(name):
+        from adamb.host_sim.problem import Problem
+
+        return user_code.load_class("problem", name, Problem), {}  # type: ignore[type-abstract]
     hint = f"{nearest(name, _registered)} (also gym:<id> and path/to/problem.py:Class)"
     raise InputError("problem", name, f"unknown, {hint}")
 
@@ -61,46 +72,46 @@ def make_problem(
     horizon: int | None = None,
     params: Mapping[str, object] | None = None,
 ) -> Problem:
-    """Build the named problem with one instance per seed; `params` are the values of `--set`."""
+    """Build the named problem with one instance per seed; `params` are the values of `--set`.
+
+    >>> make_problem("oil-2d", seeds=range(3), params={"lam": 8}).shape
+    Shape(d_s=2, d_a=2, horizon=5, seeds=(0, 1, 2), episodes=2000)
+    """
     cls, presets = problem_class(name)
-    return cls(
-        seeds,
-        name=name,
-        episodes=episodes,
-        horizon=horizon,
-        instance=instance,
-        drift=drift,
-        continuing=continuing,
-        **{**presets, **(params or {})},
-    )
+    try:
+        return cls(
+            seeds,
+            name=name,
+            episodes=episodes,
+            horizon=horizon,
+            instance=instance,
+            drift=drift,
+            continuing=continuing,
+            **{**presets, **(params or {})},
+        )
+    except Exception as error:
+        user_code.raise_blamed(error)
 
 
 def _load_built_in(wanted: str | None = None) -> None:
     """Import the modules that register problems, up to the one that knows `wanted`."""
-    for module in MODULES:
+    for path in _registering(wanted):
         if wanted in _registered:
             return
-        if importlib.util.find_spec(f"adamb.host_sim.{module}") is not None:
-            importlib.import_module(f"adamb.host_sim.{module}")
+        parts = path.relative_to(PROBLEMS).with_suffix("").parts
+        importlib.import_module(".".join([f"{__package__}.problems", *(p for p in parts if p != "__init__")]))
 
 
-def _load_file(path: Path, class_name: str) -> type[Problem]:
-    from adamb.host_sim.problem import Problem
+def _registering(wanted: str | None) -> Iterator[Path]:
+    """Files of problems/ that register any, those first that share their name with the start of `wanted`.
 
-    if not path.is_file():
-        raise InputError("problem", f"{path}:{class_name}", "there is no such file")
-    spec = importlib.util.spec_from_file_location(f"adamb_user_{path.stem}", path)
-    if spec is None or spec.loader is None:
-        raise InputError("problem", str(path), "cannot be loaded as Python")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        raise InputError("problem", str(path), f"does not load: {type(error).__name__}: {error}") from error
-    found = getattr(module, class_name, None)
-    if isinstance(found, type) and issubclass(found, Problem):
-        return found
-    types = {key: value for key, value in vars(module).items() if isinstance(value, type)}
-    known = [key for key, value in types.items() if issubclass(value, Problem) and value is not Problem]
-    raise InputError("class", class_name, f"is not a Problem in {path}; {nearest(class_name, known)}")
+    Only they are imported: a helper beside them, or the adapter of Gymnasium, is loaded when it is used.
+    """
+    family = str(wanted).partition("-")[0]
+
+    def order(path: Path) -> tuple[bool, Path]:
+        return path.relative_to(PROBLEMS).parts[0].removesuffix(".py") != family, path
+
+    for path in sorted(PROBLEMS.rglob("*.py"), key=order):
+        if REGISTERS.search(path.read_text(encoding="utf-8")):
+            yield path

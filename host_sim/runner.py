@@ -1,23 +1,27 @@
-"""The loop that lets an agent meet a problem, and the numbers that come out of it.
+"""The loop that runs an agent on a problem, and the numbers that it measures.
 
 Time is split into what the agent took and what the environment took, because the agent's share is what a
-board would pay. Regret is measured against the exact value of each episode's own start state, so luck in the
-start does not count as skill.
+board would pay. Regret is measured against the exact value of each episode's own start state, so chance in
+the start does not count as skill.
 """
 
+# long because: the way of a run to its table goes through few files
 from __future__ import annotations
 
 import math
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adamb.budgets.errors import AdambError, InputError
-from adamb.host_sim.agents import Agent
+from adamb.budgets.sizes import format_bytes
+from adamb.host_sim.agent import Agent, Progress
+from adamb.host_sim.agents import make_agent
+from adamb.host_sim.user_code import blamed, check_actions
 
 if TYPE_CHECKING:
     from adamb.host_sim.problem import Problem
@@ -25,12 +29,16 @@ if TYPE_CHECKING:
 MAX_EPISODES = 10_000_000
 POINTS = 200
 LAST = 100
-COUNTERS = ("leaves", "refused_splits", "reclaims", "saturations", "restarts")
+RESULT_COUNTERS = ("leaves", "refused_splits", "reclaims", "saturations", "restarts")
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over seeds and the half width of its 95 % interval; no interval from one seed."""
+    """A mean over seeds and the half width of its 95 % interval; no interval from one seed.
+
+    >>> print(Estimate(2.5, 0.031))
+    2.500 ± 0.031
+    """
 
     mean: float
     ci95: float | None
@@ -42,17 +50,19 @@ class Estimate:
         decimals = min(6, max(0, 1 - math.floor(math.log10(self.ci95))))
         return f"{self.mean:.{decimals}f} ± {self.ci95:.{decimals}f}"
 
+    def percent(self) -> str:
+        return f"{100 * self.mean:.1f}{'' if self.ci95 is None else f' ± {100 * self.ci95:.1f}'} %"
+
     def to_json(self) -> dict[str, float | None]:
         return {"mean": self.mean, "ci95": self.ci95}
 
 
 def estimate(values: np.ndarray) -> Estimate:
     """Student's t over independent seeds."""
-    values = np.asarray(values, dtype=float)
-    mean = float(values.mean())
+    mean = float(np.mean(values))
     if len(values) < 2:
         return Estimate(mean, None)
-    return Estimate(mean, float(half_widths(values[:, None])[0]))
+    return Estimate(mean, float(half_widths(np.asarray(values, dtype=float)[:, None])[0]))
 
 
 def half_widths(values: np.ndarray) -> np.ndarray:
@@ -65,20 +75,15 @@ def half_widths(values: np.ndarray) -> np.ndarray:
     return stats.t.ppf(0.975, seeds - 1) * stats.sem(values, axis=0)
 
 
-@dataclass
-class Progress:
-    """What a run looks like from outside while it runs; one object, updated after every episode."""
-
-    agent: Agent
-    episodes: int
-    returns: np.ndarray
-    optimal: np.ndarray | None
-    done: int = 0
-
-
-@dataclass
+@dataclass(repr=False)
 class RunResult:
-    """Everything a run measured; the first axis of every array is the seed."""
+    """Everything a run measured; the first axis of every array is the seed.
+
+    >>> from adamb.host_sim import make_problem
+    >>> result = simulate(make_problem("oil-laplace", seeds=[1, 2], episodes=10), "random")
+    >>> result.returns.shape, result.episodes
+    ((2, 10), 10)
+    """
 
     problem: str
     instance: str
@@ -98,6 +103,18 @@ class RunResult:
     digest: str | None
     seconds: dict[str, float] = field(default_factory=dict)
     interrupted: bool = False
+    raw_returns: np.ndarray | None = None  # in the task's own units, where those are not ours
+    figures: dict[str, np.ndarray] = field(default_factory=dict)  # what else the problem tells, by seed
+    statistics: dict[str, Any] | None = None  # counts of the whole run, where they were asked for
+    target: dict[str, Any] | None = None
+    """What was measured where the controller ran, if that was not here."""
+    unfinished: list[dict[str, Any]] = field(default_factory=list)
+    """Learners that took turns and were stopped in the middle: seed, episodes, returns."""
+
+    def __repr__(self) -> str:
+        cap = "" if self.budget_bytes is None else f" in {format_bytes(self.budget_bytes)}"
+        played = f"{self.episodes} episodes of {len(self.seeds)}"
+        return f"<RunResult {self.agent} on {self.problem}{cap}: {played} seeds, reward {self.reward()}>"
 
     @property
     def episodes(self) -> int:
@@ -106,6 +123,10 @@ class RunResult:
     def reward(self, last: int | None = None) -> Estimate:
         """Return per episode over the run, or over its last episodes."""
         return estimate(self._tail(self.returns, last).mean(axis=1))
+
+    def raw_reward(self, last: int | None = None) -> Estimate | None:
+        """Return per episode in the task's own units; None where those are ours."""
+        return None if self.raw_returns is None else estimate(self._tail(self.raw_returns, last).mean(axis=1))
 
     def share(self, last: int | None = None) -> Estimate | None:
         """Return as a share of the best possible from the same start states."""
@@ -131,48 +152,14 @@ class RunResult:
         return float(np.mean(self.stats[name])) if name in self.stats else None
 
     def to_json(self) -> dict[str, Any]:
-        """The stable, documented fields; counters are means over the seeds, bytes_peak is the worst seed."""
-        regret = self.regret()
-        return {
-            "problem": self.problem,
-            "instance": self.instance,
-            "agent": self.agent,
-            "core": self.core,
-            "mode": self.settings.get("mode"),
-            "share": self.settings.get("share"),
-            "budget_bytes": self.budget_bytes,
-            "bytes_peak": int(self.bytes_peak.max()),
-            "episodes": self.episodes,
-            "horizon": self.horizon,
-            "seeds": len(self.seeds),
-            "seed_base": self.seeds[0],
-            "reward_per_episode": self.reward().to_json(),
-            "reward_last100": self.reward(LAST).to_json(),
-            "optimal": None if self.optimal is None else float(self.optimal.mean()),
-            "regret": None if regret is None else regret.to_json(),
-            **{name: self.mean_stat(name) for name in COUNTERS},
-            "digest": self.digest,
-            "seconds": dict(self.seconds),
-            "version": version(),
-            "spec_hash": spec_hash(),
-        }
+        """The stable, documented fields: what run.json holds."""
+        from adamb.host_sim.results.run import RunSummary  # the owner of the file builds on this module
+
+        return RunSummary.of(self).to_json()
 
     @staticmethod
     def _tail(values: np.ndarray, last: int | None) -> np.ndarray:
         return values if last is None else values[:, -last:]
-
-
-def version() -> str:
-    return metadata.version("adamb")
-
-
-def spec_hash() -> str | None:
-    """Hash of the number formats and layout the core was generated from; None where there is no core."""
-    try:
-        from adamb.firmware_model import _spec
-    except ImportError:
-        return None
-    return getattr(_spec, "SPEC_HASH", None)
 
 
 def record_points(episodes: int, record: int | Sequence[int] | None) -> np.ndarray:
@@ -190,69 +177,91 @@ def record_points(episodes: int, record: int | Sequence[int] | None) -> np.ndarr
 
 def simulate(
     problem: Problem,
-    agent: Agent,
+    agent: Agent | str,
     *,
     episodes: int | None = None,
     record: int | Sequence[int] | None = None,
     progress: Callable[[Progress], object] | None = None,
     optimum: bool = True,
+    **options: Any,
 ) -> RunResult:
-    """Play `episodes` episodes and measure.
+    """Play `episodes` episodes and measure; an agent's name is built with `make_agent` and the options.
+
+    >>> from adamb.host_sim import make_problem
+    >>> simulate(make_problem("oil-laplace", seeds=[1, 2], episodes=5), "static", budget_bytes="1KiB")
+    <RunResult static on oil-laplace in 1 KiB: 5 episodes of 2 seeds, reward ...>
 
     `record` is how many times (or after which episodes) the bytes in use are recorded. `progress` is called
     after every episode; when it returns True the run ends there and the result covers what was done. An
     environment that returns nonsense (NaN, a reward outside [0,1]) ends the run with an error whose
     `partial` is the result of the episodes before. `optimum=False` leaves V* out, for a caller who has it
-    from another run on the same seeds: while a problem walks, it is solved anew in every episode.
+    from another run on the same seeds: while a problem walks, it is solved again in every episode.
     """
+    if isinstance(agent, str):
+        agent = make_agent(agent, problem, **options)
+    elif options:
+        raise InputError("agent", agent.name, f"is built already; give {', '.join(options)} to make_agent")
     total = problem.episodes if episodes is None else episodes
     if not 1 <= total <= MAX_EPISODES:
         raise InputError("episodes", total, f"between 1 and {MAX_EPISODES}")
-    began = time.perf_counter()
-    loop = _Loop(problem, agent, total, record_points(total, record), optimum)
-    interrupted = False
-    for k in range(total):
-        try:
+    points = record_points(total, record)
+    if agent.lanes:
+        from adamb.host_sim.in_turn import play_in_turn
+
+        return play_in_turn(problem, agent, (total, points, optimum), progress)
+    return play(problem, agent, (total, points, optimum), progress)
+
+
+Plan = tuple[int, np.ndarray, bool]
+"""Episodes, after which of them memory is recorded, and whether V* is wanted."""
+
+
+def play(
+    problem: Problem, agent: Agent, plan: Plan, progress: Callable[[Progress], object] | None
+) -> RunResult:
+    """All episodes, all learners in step; an error carries the result of the episodes before it."""
+    began, total, loop = time.perf_counter(), plan[0], None
+    try:
+        loop = Loop(problem, agent, *plan)
+        for k in range(total):
             loop.episode(k)
-        except AdambError as error:
-            if k > 0:
-                error.partial = loop.result(True, time.perf_counter() - began)
-            raise
-        if progress is not None and progress(loop.progress) is True:
-            interrupted = k + 1 < total
-            break
-    return loop.result(interrupted, time.perf_counter() - began)
+            if progress is not None and progress(loop.progress) is True:
+                return loop.result(k + 1 < total, time.perf_counter() - began)
+        return loop.result(False, time.perf_counter() - began)
+    except Exception as error:
+        found = blamed(error)
+        if isinstance(found, AdambError) and loop is not None and loop.progress.done > 0:
+            with suppress(Exception):  # what fails may be a hook that the result asks
+                found.partial = loop.result(True, time.perf_counter() - began)
+        raise found from found.__cause__
 
 
-class _Loop:
+class Loop:
     """The state of one run between two episodes."""
 
-    def __init__(
-        self, problem: Problem, agent: Agent, episodes: int, points: np.ndarray, optimum: bool
-    ) -> None:
+    def __init__(self, problem: Problem, agent: Agent, episodes: int, points: np.ndarray, optimum: bool):
         if agent.n != problem.n or agent.horizon != problem.horizon:
             raise InputError("agent", agent.name, "was made for another problem (learners or horizon differ)")
-        self.problem, self.agent = problem, agent
-        self.points = points
+        self.problem, self.agent, self.points = problem, agent, points
+        self.actions_shape = (problem.n, problem.d_a)
         self.recorded: list[np.ndarray] = []
         self.agent_ns = self.environment_ns = 0
-        known = optimum and problem.optimal() is not None
-        shape = (problem.n, episodes)
-        self.progress = Progress(
-            agent, episodes, returns=np.zeros(shape), optimal=np.zeros(shape) if known else None
-        )
+        best = np.zeros((problem.n, episodes)) if optimum and problem.optimal() is not None else None
+        self.progress = Progress(agent, episodes, np.zeros((problem.n, episodes)), best)
 
     def episode(self, k: int) -> None:
         clock = time.perf_counter_ns
         problem, agent = self.problem, self.agent
-        start = clock()
+        start, agent_ns = clock(), 0
         states = problem.begin_episode()
-        environment_ns, agent_ns = clock() - start, 0
+        environment_ns = clock() - start
         self._record_optimum(k, states)
         rewards_sum = np.zeros(problem.n)
         for h in range(problem.horizon):
             before_act = clock()
             actions = agent.act(h, states)
+            if getattr(actions, "shape", None) != self.actions_shape:
+                check_actions(agent, h, actions)
             before_step = clock()
             rewards, states = problem.step(h, actions)
             before_observe = clock()
@@ -260,6 +269,7 @@ class _Loop:
             agent_ns += clock() - before_observe + before_step - before_act
             environment_ns += before_observe - before_step
             rewards_sum += rewards
+            states = problem.resumed(states)
         before_end = clock()
         agent.end_episode()
         self.agent_ns += agent_ns + clock() - before_end
@@ -301,9 +311,10 @@ class _Loop:
             clipped=problem.clipped.copy(),
             digest=agent.digest(),
             seconds={
-                "agent": self.agent_ns / 1e9,
-                "environment": self.environment_ns / 1e9,
-                "total": seconds,
+                "agent": self.agent_ns / 1e9, "environment": self.environment_ns / 1e9, "total": seconds,
             },
             interrupted=interrupted,
-        )
+            raw_returns=None if (raw := problem.raw_returns()) is None else raw[:, :done],
+            figures=problem.figures(),
+            target=agent.on_target(),
+        )  # fmt: skip

@@ -7,15 +7,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adamb.budgets.errors import BudgetExceeded
+from adamb.host_sim._sim import ffi, lib
+from adamb.host_sim.agent import Shape
 from adamb.host_sim.agents import register_agent
 from adamb.host_sim.parameter import Parameter
-from adamb.host_sim.rivals.common import HEADER_BYTES, Rival, bonus_parameter, doubles, ffi, lib, owned
+from adamb.host_sim.rivals.common import HEADER_BYTES, bonus_parameter, doubles, owned
+from adamb.host_sim.rivals.tree import PooledTree
 
-NODE_BYTES = 4
 MOST_NODES = 1 << 20
 
 
-class ActionZooming(Rival):
+class ActionZooming(PooledTree):
     """Kleinberg, Slivkins, Upfal (2008) on dyadic cells of the action space, blind to state and step.
 
     An action is played for a whole episode and credited with the return per step. What this reaches is what
@@ -31,8 +33,8 @@ class ActionZooming(Rival):
         "when_full": Parameter("freeze", "str", "what happens when full", words=("freeze", "reclaim")),
     }
 
-    def __init__(self, **arguments: Any) -> None:
-        super().__init__(**arguments)
+    def __init__(self, shape: Shape, **options: Any) -> None:
+        super().__init__(shape, **options)
         config = ffi.new("rivals_tree_config *")
         config.n, config.d_s, config.d_a, config.horizon = self.n, 0, self.d_a, 1
         config.zoom, config.share = True, True
@@ -47,9 +49,9 @@ class ActionZooming(Rival):
     def _cap(self) -> int:
         cap = MOST_NODES
         if self.budget_bytes is not None:
-            cap = (self.budget_bytes - HEADER_BYTES) // NODE_BYTES
+            cap = (self.budget_bytes - HEADER_BYTES) // self.node_bytes
             if cap < 1:
-                raise BudgetExceeded(HEADER_BYTES + NODE_BYTES, self.budget_bytes, "one undivided cell")
+                raise BudgetExceeded(HEADER_BYTES + self.node_bytes, self.budget_bytes, "one undivided cell")
         if self.options["size"] is not None:
             fan = 1 << self.d_a
             cap = min(cap, 1 + (self.options["size"] - 1) // (fan - 1) * fan)
@@ -71,21 +73,6 @@ class ActionZooming(Rival):
         if result < 0:
             raise MemoryError("the host has not enough memory for the partition")
         self._return[:] = 0
-
-    def _counters(self) -> np.ndarray:
-        counters = np.zeros((self.n, 5), dtype=np.int64)
-        lib.rivals_tree_counters(self._tree, ffi.from_buffer("int64_t[]", counters))
-        return counters
-
-    def bytes_used(self) -> np.ndarray:
-        return HEADER_BYTES + NODE_BYTES * self._counters()[:, 0]
-
-    def bytes_peak(self) -> np.ndarray:
-        return HEADER_BYTES + NODE_BYTES * self._counters()[:, 1]
-
-    def stats(self) -> dict[str, np.ndarray]:
-        counters = self._counters()
-        return {"leaves": counters[:, 2], "refused_splits": counters[:, 3], "reclaims": counters[:, 4]}
 
     def played(self, learner: int) -> tuple[float, int, int]:
         """Mean, count and level of the cell that was last played."""

@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adamb.host_sim.agents import generators, register_agent
+from adamb.host_sim.agent import Shape, generators
+from adamb.host_sim.agents import register_agent
 from adamb.host_sim.parameter import Parameter
 from adamb.host_sim.rivals.common import ON_OFF, Rival, bonus_parameter, largest_size
 
@@ -39,8 +40,8 @@ class ArmBandit(Rival):
         "share": Parameter("on", "str", "one set of arms for all steps", words=ON_OFF),
     }
 
-    def __init__(self, **arguments: Any) -> None:
-        super().__init__(**arguments)
+    def __init__(self, shape: Shape, **options: Any) -> None:
+        super().__init__(shape, **options)
         self.tables = self.horizon if self.options["share"] == "off" else 1
         unless_told = None if self.options["size"] else DEFAULT_BYTES * self.tables
         self.size = largest_size(

@@ -7,18 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adamb.budgets.errors import BudgetExceeded
+from adamb.host_sim._sim import ffi, lib
+from adamb.host_sim.agent import Shape
 from adamb.host_sim.agents import register_agent
 from adamb.host_sim.parameter import Parameter
-from adamb.host_sim.rivals.common import (
-    HEADER_BYTES,
-    ON_OFF,
-    Rival,
-    check_cells,
-    doubles,
-    ffi,
-    lib,
-    owned,
-)
+from adamb.host_sim.rivals.common import HEADER_BYTES, ON_OFF, Rival, check_cells, doubles, owned
 
 CANDIDATES = {1: 32, 2: 12, 3: 6}
 """Actions per dimension that are compared; they cost time, not bytes."""
@@ -44,8 +37,8 @@ class TileSarsa(Rival):
         "discount": Parameter(0.8, "float", "of the shared table's return without end", 0, 0.999),
     }
 
-    def __init__(self, **arguments: Any) -> None:
-        super().__init__(**arguments)
+    def __init__(self, shape: Shape, **options: Any) -> None:
+        super().__init__(shape, **options)
         options = self.options
         tiles = (options["size"] + 1) ** (self.d_s + self.d_a)
         shared = options["share"] == "on"

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from adamb.budgets.errors import BudgetExceeded, InputError
-from adamb.host_sim._sim import ffi, lib
-from adamb.host_sim.agents import AGENT_STREAM, Agent, unknown_name
+from adamb.host_sim._sim import ffi
+from adamb.host_sim.agent import AGENT_STREAM, Agent, Shape
 from adamb.host_sim.parameter import Parameter
-
-__all__ = ["HEADER_BYTES", "ON_OFF", "Rival", "bonus_parameter", "ffi", "largest_size", "lib", "net_size"]
 
 HEADER_BYTES = 16
 """Sizes and constants (8), the random state (4), the top of the pool and its free list (4)."""
@@ -31,43 +29,14 @@ def bonus_parameter(default: float) -> Parameter:
 
 
 class Rival(Agent):
-    """An agent whose options are declared as data and whose learners live in compiled memory."""
+    """An agent whose learners live in compiled memory."""
 
-    options_known: ClassVar[Mapping[str, Parameter]] = {}
-
-    def __init__(
-        self,
-        *,
-        d_s: int,
-        d_a: int,
-        horizon: int,
-        seeds: Sequence[int],
-        episodes: int,
-        budget_bytes: int | None = None,
-        **options: Any,
-    ) -> None:
-        super().__init__(
-            d_s=d_s, d_a=d_a, horizon=horizon, seeds=seeds, episodes=episodes, budget_bytes=budget_bytes
-        )
-        for field, value in (("d_s", d_s), ("d_a", d_a)):
+    def __init__(self, shape: Shape, *, budget_bytes: int | str | None = None, **options: Any) -> None:
+        super().__init__(shape, budget_bytes=budget_bytes, **options)
+        for field, value in (("d_s", self.d_s), ("d_a", self.d_a)):
             if not 1 <= value <= MOST_DIMENSIONS:
                 raise InputError(field, value, f"{self.name} takes 1 to {MOST_DIMENSIONS} dimensions")
-        if budget_bytes is not None and budget_bytes < 1:
-            raise InputError("budget_bytes", budget_bytes, "must be at least 1")
-        self.options = self._parse(options)
         self._seed_words = np.array([_seed_word(seed) for seed in self.seeds], dtype=np.uint64)
-
-    def _parse(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        for option in given:
-            if option not in self.options_known:
-                raise unknown_name(f"option of agent {self.name}", option, self.options_known)
-        parsed = {}
-        for option, parameter in self.options_known.items():
-            value = given.get(option, parameter.default)
-            parsed[option] = None if value is None else parameter.parse(option, value)
-            if parsed[option] == "auto":
-                parsed[option] = parameter.default
-        return parsed
 
     def _seeds_pointer(self) -> Any:
         return ffi.from_buffer("uint64_t[]", self._seed_words)
@@ -79,6 +48,38 @@ class Rival(Agent):
 
     def describe(self) -> dict[str, Any]:
         return {"mode": self.name, **self.options}
+
+
+NET = Parameter(
+    "centres", "str", "points: centres of cells, or multiples of 1/size", words=("centres", "multiples")
+)
+
+
+class TableRival(Rival):
+    """A rival with a table whose cells per dimension are the option `size`, or follow from the budget.
+
+    With `net=multiples` its points are 0, 1/size, 2/size, … as in the program of the AdaMB paper, and a state
+    stands for the nearest: the same cells, half a cell to the left, the last one wider.
+    """
+
+    def _offset(self, size: int) -> float:
+        return 0.5 / size if self.options.get("net") == "multiples" else 0.0
+
+    def _pairs(self, size: int) -> int:
+        """Pairs of a state and an action in the table of a step."""
+        raise NotImplementedError
+
+    def _choose_size(self, bytes_of: Callable[[int], int], contributor: str) -> int:
+        size = largest_size(
+            bytes_of,
+            given=self.options["size"],
+            default=net_size(self.episodes, self.horizon, self.d_s + self.d_a),
+            budget=self.budget_bytes,
+            contributor=contributor,
+        )
+        self.options["size"] = size
+        check_cells(self.name, self.horizon * self._pairs(size))
+        return size
 
 
 def _seed_word(seed: int) -> np.uint64:

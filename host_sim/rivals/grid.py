@@ -6,24 +6,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from adamb.host_sim._sim import ffi, lib
+from adamb.host_sim.agent import Shape
 from adamb.host_sim.agents import register_agent
 from adamb.host_sim.parameter import Parameter
 from adamb.host_sim.rivals.common import (
     HEADER_BYTES,
+    NET,
     ON_OFF,
-    Rival,
+    TableRival,
     bonus_parameter,
-    check_cells,
     doubles,
-    ffi,
-    largest_size,
-    lib,
-    net_size,
     owned,
 )
 
 
-class NetQLearning(Rival):
+class NetQLearning(TableRival):
     """Song, Sun (2019): optimistic Q-learning where a state stands for the nearest point of a net.
 
     A cell is a value and a count, 4 bytes; with `share=on` a count and one value per step.
@@ -35,19 +33,16 @@ class NetQLearning(Rival):
         "size": Parameter(None, "int", "cells per dimension; else (K H)^(1/(d+2)) or what fits", 1, 1024),
         "actions": Parameter(None, "int", "cells per action dimension where it differs", 1, 1024),
         "share": Parameter("off", "str", "one count for all steps, samples update every step", words=ON_OFF),
+        "net": NET,
     }
 
-    def __init__(self, **arguments: Any) -> None:
-        super().__init__(**arguments)
-        self.size = largest_size(
-            self.table_bytes,
-            given=self.options["size"],
-            default=net_size(self.episodes, self.horizon, self.d_s + self.d_a),
-            budget=self.budget_bytes,
-            contributor="the table of values",
+    def __init__(self, shape: Shape, **options: Any) -> None:
+        super().__init__(shape, **options)
+        self.size = self._choose_size(self.table_bytes, "the table of values")
+        self.offset, self.action_offset = (
+            self._offset(self.size),
+            self._offset(self.options["actions"] or self.size),
         )
-        self.options["size"] = self.size
-        check_cells(self.name, self.horizon * self._pairs(self.size))
         config = ffi.new("rivals_grid_config *")
         config.n, config.d_s, config.d_a, config.horizon = self.n, self.d_s, self.d_a, self.horizon
         config.size_s, config.size_a = self.size, self.options["actions"] or self.size
@@ -65,11 +60,11 @@ class NetQLearning(Rival):
 
     def act(self, h: int, states: np.ndarray) -> np.ndarray:
         actions, pointer = self._out()
-        lib.rivals_grid_act(self._grid, h, doubles(states), pointer)
-        return actions
+        lib.rivals_grid_act(self._grid, h, doubles(states + self.offset), pointer)
+        return actions - self.action_offset
 
     def observe(self, h: int, rewards: np.ndarray, next_states: np.ndarray) -> None:
-        lib.rivals_grid_observe(self._grid, h, doubles(rewards), doubles(next_states))
+        lib.rivals_grid_observe(self._grid, h, doubles(rewards), doubles(next_states + self.offset))
 
     def bytes_used(self) -> np.ndarray:
         return np.full(self.n, self.table_bytes(self.size), dtype=np.int64)

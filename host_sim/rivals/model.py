@@ -6,19 +6,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from adamb.host_sim._sim import ffi, lib
+from adamb.host_sim.agent import Shape
 from adamb.host_sim.agents import register_agent
 from adamb.host_sim.parameter import Parameter
 from adamb.host_sim.rivals.common import (
     HEADER_BYTES,
+    NET,
     ON_OFF,
-    Rival,
+    TableRival,
     bonus_parameter,
-    check_cells,
     doubles,
-    ffi,
-    largest_size,
-    lib,
-    net_size,
     owned,
 )
 
@@ -30,7 +28,7 @@ PACKING = 0.75
 no more fit; so this distance uses the representatives that are paid for and still covers the space."""
 
 
-class ModelRival(Rival):
+class ModelRival(TableRival):
     """Counts of next states, mean rewards, optimistic values on finitely many states and actions.
 
     A pair of state and action keeps Q, n and the mean reward (2 bytes each), and its next states. `dense`
@@ -42,19 +40,13 @@ class ModelRival(Rival):
     representatives = False
     prior = 0.0
 
-    def __init__(self, **arguments: Any) -> None:
-        super().__init__(**arguments)
+    def __init__(self, shape: Shape, **options: Any) -> None:
+        super().__init__(shape, **options)
         self.shared = self.options["share"] == "on"
         self.sparse = self.options["counts"] == "sparse"
-        self.size = largest_size(
-            self.table_bytes if self.options["size"] else self._comfortable_bytes,
-            given=self.options["size"],
-            default=net_size(self.episodes, self.horizon, self.d_s + self.d_a),
-            budget=self.budget_bytes,
-            contributor="the table of counts",
-        )
-        self.options["size"] = self.size
-        check_cells(self.name, self.horizon * self._pairs(self.size))
+        bytes_of = self.table_bytes if self.options["size"] else self._comfortable_bytes
+        self.size = self._choose_size(bytes_of, "the table of counts")
+        self.offset, self.action_offset = self._offset(self.size), self._offset(self._size_a(self.size))
         model = lib.rivals_model_new(self._config(), self._seeds_pointer())
         self._model = owned(model, lib.rivals_model_free)
 
@@ -106,11 +98,11 @@ class ModelRival(Rival):
 
     def act(self, h: int, states: np.ndarray) -> np.ndarray:
         actions, pointer = self._out()
-        lib.rivals_model_act(self._model, h, doubles(states), pointer)
-        return actions
+        lib.rivals_model_act(self._model, h, doubles(states + self.offset), pointer)
+        return actions - self.action_offset
 
     def observe(self, h: int, rewards: np.ndarray, next_states: np.ndarray) -> None:
-        if lib.rivals_model_observe(self._model, h, doubles(rewards), doubles(next_states)) < 0:
+        if lib.rivals_model_observe(self._model, h, doubles(rewards), doubles(next_states + self.offset)) < 0:
             raise MemoryError("the host has not enough memory for the counts")
 
     def end_episode(self) -> None:
@@ -161,9 +153,10 @@ class GridUCBVI(ModelRival):
     """Azar, Osband, Munos (2017) on a uniform grid, as the AdaMB paper compares with."""
 
     name = "epsmb"
-    options_known: ClassVar = model_options(
-        0.1, "cells per dimension; else (K H)^(1/(d+2)) or what fits", "one-step"
-    )
+    options_known: ClassVar = {
+        **model_options(0.1, "cells per dimension; else (K H)^(1/(d+2)) or what fits", "one-step"),
+        "net": NET,
+    }
 
 
 class KernelUCBVI(ModelRival):

@@ -7,24 +7,39 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adamb.budgets.errors import BudgetExceeded
+from adamb.host_sim._sim import ffi, lib
+from adamb.host_sim.agent import Shape
 from adamb.host_sim.agents import register_agent
 from adamb.host_sim.parameter import Parameter
-from adamb.host_sim.rivals.common import (
-    HEADER_BYTES,
-    ON_OFF,
-    Rival,
-    bonus_parameter,
-    doubles,
-    ffi,
-    lib,
-    owned,
-)
+from adamb.host_sim.rivals.common import HEADER_BYTES, ON_OFF, Rival, bonus_parameter, doubles, owned
 
 MOST_NODES = 1 << 24
 """Uncapped runs stop here, far above what any run of interest grows to."""
 
 
-class TreeRival(Rival):
+class PooledTree(Rival):
+    """Learners that live in the nodes of one pool; a subclass makes `_tree` and says what a node takes."""
+
+    node_bytes = 4
+    _tree: Any
+
+    def _counters(self) -> np.ndarray:
+        counters = np.zeros((self.n, 5), dtype=np.int64)
+        lib.rivals_tree_counters(self._tree, ffi.from_buffer("int64_t[]", counters))
+        return counters
+
+    def bytes_used(self) -> np.ndarray:
+        return HEADER_BYTES + self.node_bytes * self._counters()[:, 0]
+
+    def bytes_peak(self) -> np.ndarray:
+        return HEADER_BYTES + self.node_bytes * self._counters()[:, 1]
+
+    def stats(self) -> dict[str, np.ndarray]:
+        counters = self._counters()
+        return {"leaves": counters[:, 2], "refused_splits": counters[:, 3], "reclaims": counters[:, 4]}
+
+
+class TreeRival(PooledTree):
     """A dyadic partition of state and action per step.
 
     A node is 4 bytes: the value (15 bits, one bit tells a leaf from a divided node, whose index of children
@@ -35,8 +50,8 @@ class TreeRival(Rival):
 
     zoom = False
 
-    def __init__(self, **arguments: Any) -> None:
-        super().__init__(**arguments)
+    def __init__(self, shape: Shape, **options: Any) -> None:
+        super().__init__(shape, **options)
         options = self.options
         if options["layout"] is None:
             options["layout"] = "lazy" if self.d_s + self.d_a > 2 else "eager"
@@ -79,26 +94,18 @@ class TreeRival(Rival):
         if lib.rivals_tree_observe(self._tree, h, doubles(rewards), doubles(next_states)) < 0:
             raise MemoryError("the host has not enough memory for the partition")
 
-    def _counters(self) -> np.ndarray:
-        counters = np.zeros((self.n, 5), dtype=np.int64)
-        lib.rivals_tree_counters(self._tree, ffi.from_buffer("int64_t[]", counters))
-        return counters
-
-    def bytes_used(self) -> np.ndarray:
-        return HEADER_BYTES + self.node_bytes * self._counters()[:, 0]
-
-    def bytes_peak(self) -> np.ndarray:
-        return HEADER_BYTES + self.node_bytes * self._counters()[:, 1]
-
-    def stats(self) -> dict[str, np.ndarray]:
-        counters = self._counters()
-        return {"leaves": counters[:, 2], "refused_splits": counters[:, 3], "reclaims": counters[:, 4]}
-
     def played(self, learner: int, h: int) -> tuple[float, int, int]:
         """Value, count and level of the ball that was last played at step h."""
         ball = ffi.new("double[3]")
         lib.rivals_tree_played(self._tree, learner, h, ball)
         return ball[0], int(ball[1]), int(ball[2])
+
+    def balls(self, learner: int, h: int, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
+        """(m, 3) Q, level and count of the balls of one learner at m pairs of a state and an action."""
+        found = np.empty((len(states), 3))
+        pairs = doubles(states), doubles(actions), ffi.from_buffer("double[]", found)
+        lib.rivals_tree_balls(self._tree, learner, h, len(states), *pairs)
+        return found
 
 
 def tree_options(bonus: float, share: str) -> dict[str, Parameter]:

@@ -1,0 +1,130 @@
+"""AdaMB as the paper prints it, compiled, in doubles: the reference for runs that Python is too slow for.
+
+It has the options of the float reference in mode paper, without the departures of the authors' program that
+only describe their lists; and one more, `estimates`: with `fresh`, which their program offers too, a new
+ball knows nothing but how often its ancestors were played. Like the reference it never removes a ball, so
+it has no budget. Rivals are compiled in the same way, so times can be compared.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adamb.budgets.errors import InputError
+from adamb.host_sim._sim import ffi, lib
+from adamb.host_sim.agent import AGENT_STREAM, Agent, Shape
+from adamb.host_sim.agents.reference.settings import ReferenceSettings, make_settings
+from adamb.host_sim.exact_math import log
+
+LEVELS = 20
+MOST_DIMENSIONS = 3
+ESTIMATES = ("inherited", "fresh")
+FIXED = {"mode": "paper", "initial": "remaining", "v_rule": "decreasing", "transitions": "dyadic",
+         "cells": "half-open", "ties": "low", "share": "off"}  # fmt: skip
+"""What the reference can vary and this cannot."""
+
+
+class DoubleAgent(Agent):
+    """n learners in compiled memory."""
+
+    name = "adamb (double)"
+    core = "double"
+
+    def __init__(self, shape: Shape, *, budget_bytes: int | str | None = None, **options: Any) -> None:
+        super().__init__(shape)
+        if budget_bytes is not None:
+            raise InputError("budget", budget_bytes, "core double keeps every ball: leave the budget out")
+        for field, size in (("d_s", self.d_s), ("d_a", self.d_a)):
+            if not 1 <= size <= MOST_DIMENSIONS:
+                raise InputError(field, size, f"core double takes 1 to {MOST_DIMENSIONS} dimensions")
+        self.estimates = options.pop("estimates", None) or "inherited"
+        if self.estimates not in ESTIMATES:
+            raise InputError("estimates", self.estimates, f"must be one of {', '.join(ESTIMATES)}")
+        given = {**options, "mode": options.get("mode") or "paper"}
+        self.settings = make_settings(self.d_s, self.d_a, self.horizon, self.episodes, given)
+        _check(self.settings)
+        learners = lib.paper_new(self._config(), ffi.from_buffer("uint64_t[]", self._seed_words()))
+        if learners == ffi.NULL:
+            raise MemoryError("the host has not enough memory for these learners")
+        self._learners = ffi.gc(learners, lib.paper_free)
+
+    def _seed_words(self) -> np.ndarray:
+        words = [
+            np.random.SeedSequence([seed, AGENT_STREAM]).generate_state(1, np.uint64) for seed in self.seeds
+        ]
+        return np.concatenate(words)
+
+    def _config(self) -> Any:
+        chosen, config = self.settings, ffi.new("paper_config *")
+        config.n, config.d_s, config.d_a, config.horizon = self.n, self.d_s, self.d_a, self.horizon
+        config.own, config.full = chosen.split == "own", chosen.planning == "full"
+        config.fresh, config.decreasing = self.estimates == "fresh", chosen.q_rule == "decreasing"
+        config.random_action, config.theory = chosen.action == "random", chosen.bonus == "theory"
+        config.envelope = chosen.envelope
+        config.bonus = 0.0 if isinstance(chosen.bonus, str) else chosen.bonus
+        samples = chosen.horizon * chosen.episodes**2 / chosen.delta
+        config.log_r, config.log_t = float(log(2 * samples)), float(log(samples))
+        config.l_r, config.l_t, config.l_v, config.c_t = chosen.L_r, chosen.L_T, chosen.L_V, chosen.c_T
+        config.threshold = [float(value) for value in chosen.thresholds[:LEVELS]]
+        return config
+
+    def act(self, h: int, states: np.ndarray) -> np.ndarray:
+        actions = np.empty((self.n, self.d_a))
+        lib.paper_act(self._learners, h, _doubles(states), ffi.from_buffer("double[]", actions))
+        return actions
+
+    def observe(self, h: int, rewards: np.ndarray, next_states: np.ndarray) -> None:
+        if lib.paper_observe(self._learners, h, _doubles(rewards), _doubles(next_states)) < 0:
+            raise MemoryError("the host has not enough memory for the partition")
+
+    def end_episode(self) -> None:
+        lib.paper_end_episode(self._learners)
+
+    def balls(self, learner: int, h: int, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
+        """(m, 3) Q, level and own samples of the balls of one learner at m pairs of a state and an action."""
+        found = np.empty((len(states), 3))
+        lib.paper_balls(
+            self._learners, learner, h, len(states), _doubles(states), _doubles(actions),
+            ffi.from_buffer("double[]", found),
+        )  # fmt: skip
+        return found
+
+    def _counters(self) -> np.ndarray:
+        counters = np.zeros((self.n, 4), dtype=np.int64)
+        lib.paper_counters(self._learners, ffi.from_buffer("int64_t[]", counters))
+        return counters
+
+    def bytes_used(self) -> np.ndarray:
+        """Of balls, counts of next states and cells as they lie in memory; no ball is ever removed."""
+        return self._counters()[:, 3]
+
+    def stats(self) -> dict[str, np.ndarray]:
+        counters = self._counters()
+        none = np.zeros(self.n, dtype=np.int64)
+        return {
+            "leaves": counters[:, 0],
+            "entries": counters[:, 1],
+            "deepest_level": counters[:, 2],
+            "refused_splits": none,
+            "reclaims": none,
+            "saturations": none,
+            "restarts": none,
+        }
+
+    def describe(self) -> dict[str, Any]:
+        return {**self.settings.describe(), "estimates": self.estimates}
+
+
+def _check(settings: ReferenceSettings) -> None:
+    for field, only in FIXED.items():
+        value = getattr(settings, field)
+        if value != only:
+            raise InputError(field, value, f"core double has {field}={only} alone; --core reference has both")
+    if settings.bonus == "auto":
+        raise InputError("bonus", "auto", "core double takes a number or theory")
+
+
+def _doubles(values: np.ndarray) -> Any:
+    return ffi.from_buffer("double[]", np.ascontiguousarray(values, dtype=np.float64))

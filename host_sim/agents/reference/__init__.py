@@ -1,0 +1,124 @@
+"""The float64 reference of AdaMB: the paper as corrected, the authors' program, and the core's `tracking`.
+
+It is the oracle of the integer core and the only place where the full bonuses, the Lipschitz envelope, full
+planning and d_S > 2 exist. It never removes a ball: it has no budget.
+
+Options (default in paper mode / in tracking mode where they differ; the defaults are those of the core):
+
+==============  =====================================================================================
+mode            tracking | paper (paper when deviations are given)
+bonus           c of c/sqrt(n), `theory` (R-BONUS + T-BONUS), `auto` (c = (1 - mean reward)/2, in
+                tracking the rule of the core): 0.25 / auto
+gamma, phi      split threshold phi*2^(gamma*level): d_S+2 (d_S <= 2) or d_S, H^((d+d_S)/(d+1)) / 2, 1
+split           own / inherited: whose samples the split test counts
+action          centre | random: of the action side of the ball
+share           off | on: one tree for each step or one for all (tracking only)
+==============  =====================================================================================
+
+Options of paper mode alone:
+
+==============  =====================================================================================
+planning        one-step | full: the ball that was played, or all balls at the end of the episode
+envelope        on | off: V^ of Equation (def-V); on with bonus=theory, else off
+delta           failure probability of the bounds (0.05)
+L_r, L_T, L_V   Lipschitz constants of rewards, transitions and values (1)
+c_T             the universal constant c of T-BONUS (1)
+initial         remaining (H-h+1) | horizon (H): the first Q and V
+q_rule, v_rule  free | decreasing: free, decreasing
+transitions     dyadic | induced | nearest: which cell of the next states a sample is counted in
+cells           half-open | closed: whether a state on a border is in one half or in both
+ties            low | high: which action code wins among equal Q
+deviations      authors, or names of settings.DEVIATIONS
+==============  =====================================================================================
+
+The regret and PAC guarantees of the paper cover paper mode with bonus=theory and the envelope, with Lipschitz
+constants and c_T that are right for the problem; neither tracking nor any mode of the integer core. The core
+takes the min in Q as well as in V in its paper mode: compare it with q_rule=decreasing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from adamb.budgets.errors import InputError
+from adamb.host_sim.agent import Agent, Shape, generators
+from adamb.host_sim.agents.reference.learner import Learner
+from adamb.host_sim.agents.reference.settings import make_settings
+from adamb.host_sim.agents.reference.tracking import TrackingLearner
+from adamb.host_sim.agents.reference.views import Leaf, StateCell, learner_bytes, view_cells, view_leaf
+
+
+class ReferenceAgent(Agent):
+    """n float64 learners; a loop over learners, because this code is for reading and comparing."""
+
+    name = "adamb (reference)"
+    core = "reference"
+
+    def __init__(self, shape: Shape, *, budget_bytes: int | str | None = None, **options: Any) -> None:
+        super().__init__(shape)
+        if budget_bytes is not None:
+            raise InputError("budget", budget_bytes, "the reference keeps every ball: leave the budget out")
+        self.settings = make_settings(self.d_s, self.d_a, self.horizon, self.episodes, options)
+        streams = zip(generators(self.seeds), self.seeds, strict=True)
+        self.learners: list[Learner | TrackingLearner] = [
+            TrackingLearner(self.settings, rng, seed)
+            if self.settings.mode == "tracking"
+            else Learner(self.settings, rng)
+            for rng, seed in streams
+        ]
+
+    def act(self, h: int, states: np.ndarray) -> np.ndarray:
+        rows = np.asarray(states, dtype=float).tolist()
+        return np.array([learner.act(h, row) for learner, row in zip(self.learners, rows, strict=True)])
+
+    def observe(self, h: int, rewards: np.ndarray, next_states: np.ndarray) -> None:
+        if self.learners and self.learners[0].played[h] is None:
+            raise InputError("observe", h, "needs an act of the same step before it")
+        received = np.asarray(rewards, dtype=float).tolist()
+        rows = np.asarray(next_states, dtype=float).tolist()
+        for learner, reward, row in zip(self.learners, received, rows, strict=True):
+            learner.observe(h, reward, row)
+
+    def end_episode(self) -> None:
+        for learner in self.learners:
+            learner.end_episode()
+
+    def bytes_used(self) -> np.ndarray:
+        """Bytes of the Python objects that hold what was learned (see learner_bytes)."""
+        return np.array([learner_bytes(learner) for learner in self.learners], dtype=np.int64)
+
+    def stats(self) -> dict[str, np.ndarray]:
+        """Counters per learner, summed over steps; what only a capped core can do stays 0."""
+        learners = self.learners
+        none = np.zeros(self.n, dtype=np.int64)
+        return {
+            "leaves": np.array([learner.leaves for learner in learners]),
+            "refused_splits": np.array([learner.refused_splits for learner in learners]),
+            "state_cells": np.array([sum(len(c.under(1)) for c in learner.cells) for learner in learners]),
+            "deepest_level": np.array([max(learner.depth) for learner in learners]),
+            "reclaims": none,
+            "saturations": none,
+            "restarts": none,
+        }
+
+    def describe(self) -> dict[str, Any]:
+        return self.settings.describe()
+
+    # --- read access --------------------------------------------------------------------------------------
+
+    def leaves(self, instance: int, h: int) -> list[Leaf]:
+        """The active balls of one learner and step, sorted by state, then action."""
+        learner = self.learners[instance]
+        found = [view_leaf(learner, h, ball) for ball in learner.roots[h].walk() if ball.children is None]
+        return sorted(found, key=lambda leaf: (leaf.state_low, leaf.action_low))
+
+    def state_cells(self, instance: int, h: int) -> list[StateCell]:
+        """The state partition with V~, sorted by position."""
+        return sorted(view_cells(self.learners[instance], h), key=lambda cell: cell.low)
+
+    def value(self, instance: int, h: int, state: Sequence[float]) -> float:
+        """V^_h(x) of one learner."""
+        return self.learners[instance].value(h, list(state))

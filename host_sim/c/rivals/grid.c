@@ -1,0 +1,136 @@
+#include "rivals/grid.h"
+
+#include <stdlib.h>
+
+#include "rivals/common.h"
+
+struct rivals_grid {
+    rivals_grid_config config;
+    int32_t states, actions, count_steps;
+    double *q;       /* learner, step, state, action */
+    uint16_t *count; /* learner, step (one when shared), state, action */
+    int32_t *played; /* learner, step: state * actions + action */
+    int64_t *visited;
+    sim_rng *rng;
+};
+
+static double *q_at(const rivals_grid *grid, int32_t learner, int h, int32_t pair)
+{
+    size_t pairs = (size_t)grid->states * (size_t)grid->actions;
+    return &grid->q[((size_t)learner * (size_t)grid->config.horizon + (size_t)h) * pairs + (size_t)pair];
+}
+
+static uint16_t *count_at(const rivals_grid *grid, int32_t learner, int h, int32_t pair)
+{
+    size_t pairs = (size_t)grid->states * (size_t)grid->actions;
+    size_t step = grid->count_steps == 1 ? 0 : (size_t)h;
+    return &grid->count[((size_t)learner * (size_t)grid->count_steps + step) * pairs + (size_t)pair];
+}
+
+static void start_values(rivals_grid *grid, const uint64_t *seeds)
+{
+    int32_t pairs = grid->states * grid->actions;
+    for (int32_t i = 0; i < grid->config.n; i++) {
+        sim_rng_seed(&grid->rng[i], seeds[i]);
+        for (int h = 0; h < grid->config.horizon; h++)
+            for (int32_t pair = 0; pair < pairs; pair++)
+                *q_at(grid, i, h, pair) = grid->config.horizon - h;
+    }
+}
+
+rivals_grid *rivals_grid_new(const rivals_grid_config *config, const uint64_t *seeds)
+{
+    rivals_grid *grid = calloc(1, sizeof *grid);
+    if (grid == NULL)
+        return NULL;
+    grid->config = *config;
+    grid->states = rivals_power(config->size_s, config->d_s);
+    grid->actions = rivals_power(config->size_a, config->d_a);
+    grid->count_steps = config->share ? 1 : config->horizon;
+    size_t n = (size_t)config->n, steps = (size_t)config->horizon;
+    size_t pairs = (size_t)grid->states * (size_t)grid->actions;
+    grid->q = malloc(n * steps * pairs * sizeof *grid->q);
+    grid->count = calloc(n * (size_t)grid->count_steps * pairs, sizeof *grid->count);
+    grid->played = calloc(n * steps, sizeof *grid->played);
+    grid->visited = calloc(n, sizeof *grid->visited);
+    grid->rng = calloc(n, sizeof *grid->rng);
+    if (!grid->q || !grid->count || !grid->played || !grid->visited || !grid->rng) {
+        rivals_grid_free(grid);
+        return NULL;
+    }
+    start_values(grid, seeds);
+    return grid;
+}
+
+void rivals_grid_free(rivals_grid *grid)
+{
+    free(grid->q);
+    free(grid->count);
+    free(grid->played);
+    free(grid->visited);
+    free(grid->rng);
+    free(grid);
+}
+
+void rivals_grid_act(rivals_grid *grid, int h, const double *states, double *actions)
+{
+    const rivals_grid_config *config = &grid->config;
+    for (int32_t i = 0; i < config->n; i++) {
+        int32_t state = rivals_cell(&states[(int64_t)i * config->d_s], config->d_s, config->size_s), best = 0;
+        const double *q = q_at(grid, i, h, state * grid->actions);
+        rivals_choice choice = {0, 0};
+        for (int32_t a = 0; a < grid->actions; a++)
+            if (rivals_take(&choice, q[a], &grid->rng[i]))
+                best = a;
+        grid->played[i * config->horizon + h] = state * grid->actions + best;
+        rivals_centre(best, config->d_a, config->size_a, &actions[(int64_t)i * config->d_a]);
+    }
+}
+
+static double state_value(const rivals_grid *grid, int32_t learner, int h, int32_t state)
+{
+    if (h >= grid->config.horizon)
+        return 0;
+    const double *q = q_at(grid, learner, h, state * grid->actions);
+    double best = q[0], most = grid->config.horizon - h;
+    for (int32_t a = 1; a < grid->actions; a++)
+        best = q[a] > best ? q[a] : best;
+    return best < most ? best : most;
+}
+
+static void learn(rivals_grid *grid, int32_t i, int h, double reward, int32_t next)
+{
+    const rivals_grid_config *config = &grid->config;
+    int32_t pair = grid->played[i * config->horizon + h];
+    uint16_t *count = count_at(grid, i, h, pair);
+    grid->visited[i] += *count == 0;
+    if (*count < RIVALS_COUNT_MAX)
+        ++*count;
+    double rate = rivals_rate(config->horizon, *count), bonus = rivals_bonus(config->bonus, *count);
+    int from = config->share ? 0 : h, to = config->share ? config->horizon : h + 1;
+    for (int step = from; step < to; step++) {
+        double target = reward + bonus + state_value(grid, i, step + 1, next);
+        double *q = q_at(grid, i, step, pair);
+        *q += rate * (target - *q);
+    }
+}
+
+void rivals_grid_observe(rivals_grid *grid, int h, const double *rewards, const double *next_states)
+{
+    const rivals_grid_config *config = &grid->config;
+    for (int32_t i = 0; i < config->n; i++)
+        learn(grid, i, h, rewards[i], rivals_cell(&next_states[(int64_t)i * config->d_s], config->d_s, config->size_s));
+}
+
+void rivals_grid_played(const rivals_grid *grid, int learner, int h, double *cell)
+{
+    int32_t pair = grid->played[learner * grid->config.horizon + h];
+    cell[0] = *q_at(grid, learner, h, pair);
+    cell[1] = *count_at(grid, learner, h, pair);
+}
+
+void rivals_grid_visited(const rivals_grid *grid, int64_t *cells)
+{
+    for (int32_t i = 0; i < grid->config.n; i++)
+        cells[i] = grid->visited[i];
+}

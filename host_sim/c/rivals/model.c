@@ -1,0 +1,177 @@
+#include "rivals/model.h"
+
+#include <stdlib.h>
+
+#include "rivals/model_counts.h"
+
+struct rivals_model {
+    rivals_model_config config;
+    int32_t actions;
+    rivals_memory *memories;
+};
+
+rivals_model *rivals_model_new(const rivals_model_config *config, const uint64_t *seeds)
+{
+    rivals_model *model = calloc(1, sizeof *model);
+    if (model == NULL)
+        return NULL;
+    model->config = *config;
+    model->actions = rivals_power(config->size_a, config->d_a);
+    model->memories = calloc((size_t)config->n, sizeof *model->memories);
+    if (model->memories == NULL) {
+        free(model);
+        return NULL;
+    }
+    for (int32_t i = 0; i < config->n; i++) {
+        if (!rivals_memory_init(config, model->actions, &model->memories[i], seeds[i])) {
+            rivals_model_free(model);
+            return NULL;
+        }
+    }
+    return model;
+}
+
+void rivals_model_free(rivals_model *model)
+{
+    for (int32_t i = 0; i < model->config.n; i++)
+        rivals_memory_clear(&model->memories[i]);
+    free(model->memories);
+    free(model);
+}
+
+static size_t index_of(const rivals_model *model, int h, int32_t state, int32_t action)
+{
+    return ((size_t)h * (size_t)model->config.states + (size_t)state) * (size_t)model->actions + (size_t)action;
+}
+
+static rivals_pair *pair_of(const rivals_model *model, const rivals_memory *memory, int h, int32_t state,
+                            int32_t action)
+{
+    return &memory->pair[index_of(model, model->config.share ? 0 : h, state, action)];
+}
+
+/* Mean reward plus the mean value of the counted next states. */
+static double backup(const rivals_model *model, const rivals_memory *memory, int h, const rivals_pair *pair)
+{
+    if (h + 1 >= model->config.horizon || pair->total == 0)
+        return pair->reward;
+    const double *v = &memory->v[(size_t)(h + 1) * (size_t)model->config.states];
+    double sum = 0;
+    for (int32_t e = pair->head; e >= 0; e = memory->entry[e].link)
+        sum += memory->entry[e].count * v[memory->entry[e].next];
+    return pair->reward + sum / pair->total;
+}
+
+/* The samples of all states, weighted by the kernel, and a little optimism for where there are few. */
+static double smoothed(const rivals_model *model, const rivals_memory *memory, int h, int32_t state,
+                       int32_t action, double most)
+{
+    const double *kernel = &memory->kernel[(size_t)state * (size_t)model->config.states];
+    double weight = model->config.prior, sum = weight * most;
+    for (int32_t other = 0; other < memory->known; other++) {
+        const rivals_pair *pair = pair_of(model, memory, h, other, action);
+        if (kernel[other] == 0 || pair->n == 0)
+            continue;
+        weight += kernel[other] * pair->n;
+        sum += kernel[other] * pair->n * backup(model, memory, h, pair);
+    }
+    return weight > 0 ? sum / weight + rivals_bonus(model->config.bonus, weight) : most;
+}
+
+static double plan_pair(const rivals_model *model, rivals_memory *memory, int h, int32_t state, int32_t action)
+{
+    double most = model->config.horizon - h, estimate = most;
+    const rivals_pair *pair = pair_of(model, memory, h, state, action);
+    double *q = &memory->q[index_of(model, h, state, action)];
+    if (memory->kernel != NULL)
+        estimate = smoothed(model, memory, h, state, action, most);
+    else if (pair->n > 0)
+        estimate = backup(model, memory, h, pair) + rivals_bonus(model->config.bonus, pair->n);
+    estimate = estimate < most ? estimate : most;
+    if (!model->config.monotone || estimate < *q)
+        *q = estimate;
+    return *q;
+}
+
+static void plan_state(const rivals_model *model, rivals_memory *memory, int h, int32_t state)
+{
+    double best = plan_pair(model, memory, h, state, 0);
+    for (int32_t a = 1; a < model->actions; a++) {
+        double q = plan_pair(model, memory, h, state, a);
+        best = q > best ? q : best;
+    }
+    memory->v[(size_t)h * (size_t)model->config.states + (size_t)state] = best;
+}
+
+void rivals_model_act(rivals_model *model, int h, const double *states, double *actions)
+{
+    const rivals_model_config *config = &model->config;
+    for (int32_t i = 0; i < config->n; i++) {
+        rivals_memory *memory = &model->memories[i];
+        int32_t state = rivals_locate(config, memory, &states[(int64_t)i * config->d_s]), best = 0;
+        if (!config->full)
+            plan_state(model, memory, h, state);
+        const double *q = &memory->q[index_of(model, h, state, 0)];
+        rivals_choice choice = {0, 0};
+        for (int32_t a = 0; a < model->actions; a++)
+            if (rivals_take(&choice, q[a], &memory->rng))
+                best = a;
+        memory->played[h] = state * model->actions + best;
+        rivals_centre(best, config->d_a, config->size_a, &actions[(int64_t)i * config->d_a]);
+    }
+}
+
+int rivals_model_observe(rivals_model *model, int h, const double *rewards, const double *next_states)
+{
+    const rivals_model_config *config = &model->config;
+    for (int32_t i = 0; i < config->n; i++) {
+        rivals_memory *memory = &model->memories[i];
+        int32_t state = memory->played[h] / model->actions, action = memory->played[h] % model->actions;
+        rivals_pair *pair = pair_of(model, memory, h, state, action);
+        memory->visited += pair->n == 0;
+        if (pair->n < RIVALS_COUNT_MAX)
+            pair->n++;
+        pair->reward += (rewards[i] - pair->reward) / pair->n;
+        if (!config->share && h + 1 >= config->horizon)
+            continue;
+        int32_t next = rivals_locate(config, memory, &next_states[(int64_t)i * config->d_s]);
+        if (!rivals_count(config, memory, pair, next))
+            return -1;
+    }
+    return 0;
+}
+
+void rivals_model_end_episode(rivals_model *model)
+{
+    if (!model->config.full)
+        return;
+    for (int32_t i = 0; i < model->config.n; i++) {
+        rivals_memory *memory = &model->memories[i];
+        for (int h = model->config.horizon - 1; h >= 0; h--)
+            for (int32_t state = 0; state < memory->known; state++)
+                plan_state(model, memory, h, state);
+    }
+}
+
+void rivals_model_counters(const rivals_model *model, int64_t *counters)
+{
+    for (int32_t i = 0; i < model->config.n; i++) {
+        const rivals_memory *memory = &model->memories[i];
+        int64_t *out = &counters[(int64_t)5 * i];
+        out[0] = memory->known;
+        out[1] = memory->visited;
+        out[2] = memory->entries;
+        out[3] = memory->halved;
+        out[4] = memory->rows;
+    }
+}
+
+void rivals_model_played(const rivals_model *model, int learner, int h, double *out)
+{
+    const rivals_memory *memory = &model->memories[learner];
+    int32_t state = memory->played[h] / model->actions, action = memory->played[h] % model->actions;
+    const rivals_pair *pair = pair_of(model, memory, h, state, action);
+    out[0] = memory->q[index_of(model, h, state, action)];
+    out[1] = pair->n;
+    out[2] = pair->reward;
+}

@@ -1,0 +1,1 @@
+"""The league: one untuned controller against tuned rivals at equal bytes."""

@@ -1,0 +1,1 @@
+"""The problems: a file or folder each; importing one registers its names."""

@@ -1,0 +1,1 @@
+"""A cache divided between two tenants: as a formula, and simulated line by line."""

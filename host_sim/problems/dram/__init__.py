@@ -1,0 +1,1 @@
+"""DRAM controllers: formulas, duties that need planning, a simulated channel."""

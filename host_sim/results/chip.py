@@ -1,0 +1,85 @@
+"""The file of `adamb chip`: chip.json."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from adamb.host_sim.results.record import Record, read_record
+
+CHIP = "chip.json"
+
+
+@dataclass
+class CallCost:
+    """One kind of call on the chip: cycles, and accesses of the SRAM."""
+
+    who: str
+    calls: int
+    cycles_mean: float
+    cycles_p99: int
+    cycles_max: int
+    reads_mean: float
+    writes_mean: float
+
+
+@dataclass
+class EngineSize:
+    """An engine that was synthesised, placed and routed."""
+
+    family: str
+    built_for: str
+    luts: int
+    flip_flops: int
+    block_rams: int
+    mhz: float
+
+
+@dataclass(kw_only=True)
+class ChipSummary(Record):
+    """chip.json; `digest_host` is that of the C core on the computer after the same episodes."""
+
+    problem: str
+    cpu: str
+    optimise: str
+    mode: str
+    share: str
+    budget_bytes: int
+    sram_bytes: int
+    program_bytes: int
+    episodes: int
+    horizon: int
+    d_s: int
+    d_a: int
+    seed: int
+    finest: int
+    reward_mean: float
+    act_engine: CallCost
+    act_processor: CallCost | None
+    observe: CallCost
+    end_episode: CallCost
+    bound_act_cycles: int
+    engines: list[EngineSize]
+    digest: str
+    digest_host: str
+    format: int = 1
+
+    @property
+    def agrees(self) -> bool:
+        return self.digest == self.digest_host
+
+    def decision_ns(self, engine: EngineSize) -> float:
+        """The most expensive decision that was met, at the clock of an engine."""
+        return 1000 * self.act_engine.cycles_max / engine.mhz
+
+
+@dataclass
+class ChipFolder:
+    """A folder of `adamb chip` as read back."""
+
+    path: Path
+    summary: ChipSummary
+
+    @classmethod
+    def read(cls, path: Path) -> ChipFolder:
+        return cls(path, read_record(ChipSummary, path / CHIP))

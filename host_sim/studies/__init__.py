@@ -1,0 +1,1 @@
+"""Questions about problems and about the paper, answered by numbers."""

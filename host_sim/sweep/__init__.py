@@ -1,0 +1,1 @@
+"""Sweeps: problems x agents x budgets x seeds, resumable, here or on a cluster."""

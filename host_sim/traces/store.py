@@ -1,0 +1,93 @@
+"""A trace decoded once into fixed-size records on disk, so that an epoch is read without loading the rest."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import weakref
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from adamb.host_sim.solvers.grid import cache_folder, solution_key
+from adamb.host_sim.traces.reader import RECORD, TraceReader
+
+#: Decoded traces beyond this are dropped, oldest first; they can be made again.
+STORE_LIMIT_BYTES = 4 * 2**30
+#: Raised when a file is decoded to other records than before.
+DECODING = 2
+
+
+class TraceStore:
+    """Records of a trace by slice; each slice is one read of the decoded file."""
+
+    def __init__(self, path: Path) -> None:
+        reader = TraceReader(path)
+        self.path, self.format, self.unit, self.clock = path, reader.format, reader.unit, reader.clock
+        self._file = _decoded(path, reader)
+        self._file.seek(0, os.SEEK_END)
+        self._length = self._file.tell() // RECORD.itemsize
+        # Not __del__: in a circle the collector may finalize the file first, which warns.
+        weakref.finalize(self, self._file.close)
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, part: slice) -> np.ndarray:
+        start, stop, step = part.indices(self._length)
+        self._file.seek(start * RECORD.itemsize)
+        data = self._file.read(max(0, stop - start) * RECORD.itemsize)
+        return np.frombuffer(data, dtype=RECORD)[::step]
+
+    def close(self) -> None:
+        """Give the file back; the store cannot be read afterwards."""
+        self._file.close()
+
+
+def open_store(path: Path) -> TraceStore:
+    """The decoded form of a trace; reads the whole file once when it is new or has changed."""
+    return TraceStore(path)
+
+
+def _decoded(path: Path, reader: TraceReader) -> IO[bytes]:
+    status = path.stat()
+    identity = (str(path.resolve()), status.st_size, status.st_mtime_ns, RECORD.descr, DECODING)
+    key = solution_key("trace", *identity)
+    target = cache_folder() / f"trace-{key}.bin"
+    try:
+        return target.open("rb")
+    except OSError:
+        pass
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=target.parent, suffix=".tmp", delete=False) as file:
+            _write(file, reader)
+        os.replace(file.name, target)
+        _prune(target)
+        return target.open("rb")
+    except OSError:
+        # The cache folder is read-only or full: an anonymous temporary file serves this run.
+        anonymous = tempfile.TemporaryFile()  # noqa: SIM115
+        _write(anonymous, reader)
+        return anonymous
+
+
+def _write(file: IO[bytes], reader: TraceReader) -> None:
+    try:
+        for records in reader:
+            file.write(records.tobytes())
+    except BaseException:
+        if isinstance(file.name, str):
+            file.close()
+            Path(file.name).unlink(missing_ok=True)
+        raise
+
+
+def _prune(keep: Path) -> None:
+    files = sorted(keep.parent.glob("trace-*.bin"), key=lambda file: file.stat().st_mtime, reverse=True)
+    total = 0
+    for file in files:
+        total += file.stat().st_size
+        if total > STORE_LIMIT_BYTES and file != keep:
+            file.unlink(missing_ok=True)
