@@ -1,41 +1,66 @@
-"""The `adamb` command. Each subcommand registers itself; errors and exit codes are decided here."""
+"""The `adamb` command. Each subcommand registers itself; errors become one line and an exit code here."""
 
 from __future__ import annotations
 
+import codecs
+import io
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from adamb.budgets.errors import AdambError
+from adamb.firmware_model.host import StaleCore
+from adamb.tools.exit_codes import INTERRUPTED, OK, USAGE
+from adamb.tools.outputs import describe_os_error
+from adamb.tools.stopping import sigterm_as_interrupt
 
-COMMANDS = (
-    "run_command",
-    "compare_command",
-    "planning_command",
-    "sweep_command",
-    "bench_command",
-    "boards_command",
-    "plan_command",
-    "profile_command",
-    "check_budget_command",
-    "speed_command",
-    "latency_command",
-    "port_command",
-    "trace_command",
-    "snapshot_command",
-    "report_command",
-    "inspect_command",
-    "doctor_command",
-)
-"""Modules of this package with `register(app)`, in the order of the help text."""
 
-OK, VIOLATED, USAGE, INTERRUPTED = 0, 1, 2, 130
+class Commands(TyperGroup):
+    """Every file of commands/ is a command, imported when it is asked for: that keeps the start quick.
+
+    A file has the name of its command, with `_` for `-`, and a `register(app)`. A name without a file is an
+    older name of a command, or a mistake; only then, and for the help text, all files are imported.
+    """
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.waiting = {path.stem for path in (Path(__file__).parent / "commands").glob("[!_]*.py")}
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        for stem in tuple(self.waiting):
+            self._load(stem)
+        return sorted(self.commands)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        self._load(cmd_name.replace("-", "_"))
+        if cmd_name not in self.commands:
+            self.list_commands(ctx)
+        return self.commands.get(cmd_name)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Here, because further up Ctrl-C is already an exit code without a word."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            print("adamb: stopped", file=sys.stderr)
+            raise typer.Exit(INTERRUPTED) from None
+
+    def _load(self, stem: str) -> None:
+        if stem in self.waiting:
+            self.waiting.remove(stem)
+            found = typer.Typer()
+            import_module(f"adamb.tools.commands.{stem}").register(found)
+            self.commands.update(typer.main.get_group(found).commands)
+
 
 app = typer.Typer(
     name="adamb",
+    cls=Commands,
     help="Model-based reinforcement learning with adaptive discretization inside a fixed number of bytes.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -46,43 +71,69 @@ app = typer.Typer(
 @app.callback(invoke_without_command=True)
 def _root(version: bool = typer.Option(False, "--version", help="Print the version and exit.")) -> None:
     if version:
-        from adamb.host_sim.runner import version as installed
+        from adamb.host_sim.provenance import version as installed
 
         typer.echo(f"adamb {installed()}")
         raise typer.Exit(OK)
 
 
-for _module in COMMANDS:
-    import_module(f"adamb.tools.{_module}").register(app)
+NO_MEMORY = "there is not enough memory; take fewer seeds or episodes, or raise the limit (ulimit -v)"
+#: How the loader says that a limit on memory left no room for a library (glibc, musl).
+UNMAPPED = ("failed to map segment", "cannot allocate memory", "Cannot allocate memory", "Error mapping")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line; a mistake of the user becomes one line on stderr and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        speak_plainly(stream)
     command: Any = typer.main.get_command(app)
     try:
-        code = command.main(
-            args=None if arguments is None else list(arguments), prog_name="adamb", standalone_mode=False
-        )
+        with sigterm_as_interrupt():
+            given = None if arguments is None else list(arguments)
+            code = command.main(args=given, prog_name="adamb", standalone_mode=False)
         return code if isinstance(code, int) else OK
     except AdambError as error:
         return _fail(str(error))
-    except (KeyboardInterrupt, typer.Abort):
-        print("adamb: stopped", file=sys.stderr)
-        return INTERRUPTED
     except OSError as error:
         return _fail(describe_os_error(error))
     except MemoryError:
-        return _fail("this computer has not enough memory for that; take fewer seeds or episodes")
+        return _fail(NO_MEMORY)
+    except StaleCore as error:
+        return _fail(str(error))
     except Exception as error:
-        if not hasattr(error, "format_message"):
+        if isinstance(error, ImportError) and any(words in str(error) for words in UNMAPPED):
+            return _fail(f"{NO_MEMORY} ({error})")
+        if hasattr(error, "format_message"):
+            return _usage_error(error)
+        from adamb.host_sim.user_code import blamed
+
+        found = blamed(error)
+        if not isinstance(found, AdambError):
             raise
-        return _usage_error(error)
+        return _fail(str(found))
 
 
-def describe_os_error(error: OSError) -> str:
-    """What went wrong with which file, in one line."""
-    reason = error.strerror or str(error) or type(error).__name__
-    return f"{error.filename}: {reason}" if error.filename else reason
+PLAIN = {"±": "+-", "–": "-", "—": "-", "−": "-", "…": "...", "×": "x", "·": "*", "µ": "u", "∞": "inf"}
+PLAIN |= {"≤": "<=", "≥": ">=", "→": "->", "γ": "gamma", "φ": "phi", "ℓ": "l", "√": "sqrt"}
+
+
+def speak_plainly(stream: Any) -> None:
+    """A terminal that knows only ASCII gets other letters in place of those that it cannot show."""
+    if not isinstance(stream, io.TextIOWrapper):
+        return  # text kept in memory has no encoding to fail
+    try:
+        "±─é".encode(stream.encoding)
+    except UnicodeEncodeError:
+        codecs.register_error("adamb", _plain)
+        stream.reconfigure(errors="adamb")
+    except LookupError:
+        return
+
+
+def _plain(error: Any) -> tuple[str, int]:
+    """What cannot be encoded, sign by sign: lines of tables, our own signs, else a question mark."""
+    wrong = error.object[error.start : error.end]
+    return "".join("-" if "─" <= c <= "╿" else PLAIN.get(c, "?") for c in wrong), error.end
 
 
 def _usage_error(error: Any) -> int:

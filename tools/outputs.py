@@ -1,27 +1,89 @@
-"""Files a command leaves behind: whole or not at all, never over another's without being told to."""
+"""Files that a command writes: whole or not at all, never over another's without --force."""
 
 from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable, Iterator
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from adamb.budgets.errors import InputError
-from adamb.host_sim.files import csv_bytes, json_bytes, write_atomic
+from adamb.host_sim.files import json_bytes, write_atomic
 
-__all__ = ["csv_bytes", "json_bytes", "refuse_to_overwrite", "save", "write_atomic"]
+PAGE_MARK = '<meta name="generator" content="adamb report">'
+"""In the head of every page we write, so that a later one may replace it."""
 
 
-def refuse_to_overwrite(paths: Iterable[Path], *, force: bool) -> None:
-    """An InputError when one of the files is there already.
+def check_outputs(
+    json: str | None = None,
+    folder: Path | None = None,
+    names: Iterable[str] = (),
+    *,
+    files: Iterable[Path] = (),
+    force: bool,
+) -> list[Path]:
+    """What a command is going to write: its JSON, unless that is standard output, files, names in a folder.
 
-    A path that cannot even be looked at counts as free: writing it will say why, after the results are out.
+    Called before the work, so that no hour of it is lost to a place that cannot be written: an InputError
+    where a file is there already, an OSError that names the path where none can be made. The folder itself is
+    made later; of the other files the folder must exist.
     """
-    for path in paths:
+    alone = [*([] if json in (None, "-") else [Path(str(json))]), *files]
+    inside = [] if folder is None else [folder / name for name in names]
+    for path in [*alone, *inside]:
         if os.path.isfile(path) and not force:
             raise InputError("out", str(path), "exists already; choose another place or add --force")
+    for path in alone:
+        _try_to_write(path, path.parent)
+    if folder is not None:
+        there = (each for each in (folder, *folder.absolute().parents) if os.path.lexists(each))
+        _try_to_write(folder, next(there))
+    return [*alone, *inside]
+
+
+def _try_to_write(path: Path, parent: Path) -> None:
+    """A nameless file in the folder tells more than permission bits do: a disk may be mounted read-only.
+
+    A device such as /dev/full is left alone, because writing to it has effects.
+    """
+    try:
+        if path != parent and os.path.isdir(path):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if path == parent or os.path.isfile(path) or not os.path.exists(path):
+            with tempfile.TemporaryFile(dir=parent):
+                pass
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def write_json(where: str | None, content: Mapping[str, Any]) -> None:
+    """To the file that --json names; `-` is standard output, None is nowhere."""
+    if where == "-":
+        sys.stdout.write(json_bytes(content).decode())
+    elif where is not None:
+        write_atomic(Path(where), json_bytes(content))
+
+
+def describe_os_error(error: OSError) -> str:
+    """What went wrong with which file, in one line."""
+    reason = error.strerror or str(error) or type(error).__name__
+    return f"{error.filename}: {reason}" if error.filename else reason
+
+
+def refuse_to_replace(page: Path, *, force: bool) -> None:
+    """A report may replace a report; anything else only with --force."""
+    if page.is_dir():
+        raise InputError("out", str(page), "is a folder; name the file, such as report.html")
+    if not page.is_file() or force:
+        return
+    with page.open("rb") as file:
+        ours = PAGE_MARK.encode() in file.read(4096)
+    if not ours:
+        raise InputError("out", str(page), "exists and is not a report; choose another place or add --force")
 
 
 def save(folder: Path, files: dict[str, bytes], *, replace: bool = True) -> None:

@@ -9,7 +9,7 @@ from types import ModuleType
 
 from adamb.budgets.errors import AdambError
 
-INSTALL = "pip install adamb[device]"
+INSTALL = "pip install adamb[device], or make device in a checkout"
 
 
 class DeviceToolMissing(AdambError):
@@ -28,12 +28,12 @@ class DeviceToolFailed(AdambError):
         super().__init__(f"{what} failed: {output.strip() or 'no output'}")
 
 
-def need(module: str, what: str) -> ModuleType:
+def need(module: str, what: str, remedy: str = INSTALL) -> ModuleType:
     """Import an optional module or name the install that brings it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise DeviceToolMissing(f"{what} (Python package {module.split('.')[0]})") from error
+        raise DeviceToolMissing(f"{what} (Python package {module.split('.')[0]})", remedy) from error
 
 
 def build_folder(*parts: str) -> Path:

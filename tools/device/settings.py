@@ -13,33 +13,30 @@ from adamb.budgets.errors import InputError
 from adamb.budgets.thresholds import EARLY, SplitRule, from_thresholds
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What `adamb run` takes for its adamb agent, for one problem's dimensions; None means the mode's own."""
+@dataclass(frozen=True, init=False)
+class DeviceSettings:
+    """What `adamb run` takes for its adamb agent, for one problem's dimensions."""
 
     d_s: int
     d_a: int
     horizon: int
-    mode: str = "tracking"
-    share: str | None = None
-    when_full: str = "reclaim"
-    bonus: str | float | None = None
-    gamma: float | None = None
-    phi: float | None = None
-    split: str | None = None
-    action: str = "centre"
-    seed: int = 1
+    seed: int
+    options: tuple[tuple[str, Any], ...]
 
-    def __post_init__(self) -> None:
+    def __init__(self, d_s: int, d_a: int, horizon: int, *, seed: int = 1, **options: Any) -> None:
+        given = tuple((name, value) for name, value in sorted(options.items()) if value is not None)
+        self.__dict__.update(d_s=d_s, d_a=d_a, horizon=horizon, seed=seed, options=given)
         # Building it finds every option that the core cannot represent.
         _ = self.controller
 
     @cached_property
     def controller(self) -> ControllerConfig:
         """The integers that the core takes."""
-        names = ("mode", "share", "when_full", "bonus", "gamma", "phi", "split", "action")
-        options = {name: getattr(self, name) for name in names}
-        return make_config(self.d_s, self.d_a, self.horizon, options, self.seed)
+        return make_config(self.d_s, self.d_a, self.horizon, dict(self.options), self.seed)
+
+    @property
+    def mode(self) -> str:
+        return str(self.controller.words["mode"])
 
     @property
     def is_paper(self) -> bool:
@@ -90,4 +87,4 @@ class Settings:
 
 
 def _binding() -> Any:
-    return import_module("adamb.firmware_model.binding")
+    return import_module("adamb.firmware_model.host.binding")

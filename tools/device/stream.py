@@ -1,4 +1,4 @@
-"""A recorded stream: what a controller saw, so that every target can be led through the same life.
+"""A recorded stream: what a controller saw, so that every target can replay the same run.
 
 States and rewards are fixed in the stream; actions are not replayed but compared, and after every episode the
 whole block is compared by its CRC-32. A target that computes one bit differently is found in the episode
@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -21,7 +21,7 @@ from adamb.host_sim.problem import Problem
 FULL_SCALE = 65536
 
 
-class Core(Protocol):
+class TargetCore(Protocol):
     """A controller on some target, driven one call at a time."""
 
     def act(self, h: int, state: Sequence[int]) -> tuple[int, ...]: ...
@@ -31,7 +31,7 @@ class Core(Protocol):
 
 
 class Diverged(AdambError):
-    """A target left the recorded path."""
+    """A target computed another word than the C core of this computer."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,11 @@ class Stream:
     def horizon(self) -> int:
         return int(self.states.shape[1])
 
+    def first(self, episodes: int) -> Stream:
+        """The stream as far as these episodes."""
+        arrays = ("states", "rewards", "next_states", "actions", "digests")
+        return replace(self, **{name: getattr(self, name)[:episodes] for name in arrays})
+
     def inputs(self) -> bytes:
         """Per step: state, reward, next state, as half-words; what the programs on a target read."""
         rewards = self.rewards[:, :, None]
@@ -80,7 +85,9 @@ def digest(block: bytes) -> int:
     return zlib.crc32(block)
 
 
-def record(title: str, problem: Problem, core: Core, config: bytes, words: int, episodes: int) -> Stream:
+def record(
+    title: str, problem: Problem, core: TargetCore, config: bytes, words: int, episodes: int
+) -> Stream:
     """Let `core` play instance 0 of `problem` and write down what happened."""
     shape = (episodes, problem.horizon)
     states = np.zeros((*shape, problem.d_s), np.uint16)
@@ -104,8 +111,14 @@ def record(title: str, problem: Problem, core: Core, config: bytes, words: int, 
     return Stream(title, config, words, states, rewards, next_states, actions, tuple(digests))
 
 
-def replay(stream: Stream, core: Core, *, episodes: int | None = None) -> None:
-    """Lead a target through the stream; the first difference is an exception that names episode and step."""
+def replay(
+    stream: Stream,
+    core: TargetCore,
+    *,
+    episodes: int | None = None,
+    stop: Callable[[], bool] = lambda: False,
+) -> None:
+    """Replay the stream on a target; the first difference is an exception that names episode and step."""
     for k in range(stream.episodes if episodes is None else episodes):
         for h in range(stream.horizon):
             played = tuple(core.act(h, stream.states[k, h].tolist()))
@@ -119,3 +132,5 @@ def replay(stream: Stream, core: Core, *, episodes: int | None = None) -> None:
         if found != stream.digests[k]:
             text = f"block {found:#010x}, recorded {stream.digests[k]:#010x}"
             raise Diverged(f"{stream.title}: episode {k}: {text}")
+        if stop():
+            return

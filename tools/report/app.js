@@ -1,5 +1,5 @@
 "use strict";
-/* Puts the page to life: charts from the data, the explorer from the recorded frames, the theme. */
+/* Fills the page: charts from the data, the explorer from the recorded frames, the theme. */
 
 const COLOURS = ["var(--c0)", "var(--c1)", "var(--c2)", "var(--c3)", "var(--c4)", "var(--c5)"];
 const DASHES = [null, "9 3", "3 3", "12 3 3 3", "2 5", "14 5"];
@@ -11,8 +11,13 @@ function colourOf(i) {
   return COLOURS[i % COLOURS.length];
 }
 
+/* Colours come round after six; the dashes then start one later, so that no two lines look alike. */
+function dashFor(i) {
+  return DASHES[(i + Math.floor(i / COLOURS.length)) % DASHES.length];
+}
+
 function dashOf(i) {
-  return data.runs.length > 1 ? DASHES[i % DASHES.length] : null;
+  return data.runs.length > 1 ? dashFor(i) : null;
 }
 
 function chartAt(id, options) {
@@ -53,15 +58,33 @@ function sameCurve(a, b) {
   return a && b && a.optimal && b.optimal && Math.abs(a.optimal.at(-1) - b.optimal.at(-1)) < 1e-4;
 }
 
+/* What agents earn that do not learn, once for each problem. */
+function referenceRules(share) {
+  const rules = [];
+  const several = new Set(data.runs.map((run) => run.problem)).size > 1;
+  const shown = new Set();
+  for (const run of data.runs) {
+    if (!run.lines || shown.has(run.problem) || (share && !run.optimal)) continue;
+    shown.add(run.problem);
+    for (const [agent, reward] of Object.entries(run.lines.references)) {
+      const name = several ? `${agent}, ${run.problem}` : agent;
+      const y = share ? reward / run.optimal : reward;
+      rules.push({ y, name, colour: agent === "random" ? "var(--c5)" : "var(--c4)", dash: agent === "random" ? "1 4" : "10 3 2 3" });
+    }
+  }
+  return rules;
+}
+
 function learning() {
   const chart = chartAt("learning", {
-    x: { label: "episode" }, y: { label: "reward per episode", format: "number" }, series: learningSeries(false), height: 330,
+    x: { label: "episode" }, y: { label: "reward per episode", format: "number" }, series: learningSeries(false),
+    rules: referenceRules(false), height: 330,
   });
   if (!chart) return;
   onChoice("learning-unit", (value) => {
     const share = value === "share";
     chart.set({
-      series: learningSeries(share), rules: share ? [{ y: 1, name: "optimum", colour: "var(--limit)" }] : [],
+      series: learningSeries(share), rules: share ? [{ y: 1, name: "optimum V*", colour: "var(--limit)" }, ...referenceRules(true)] : referenceRules(false),
       y: { label: share ? "share of the optimum" : "reward per episode", format: share ? "percent" : "number" },
     });
   });
@@ -91,7 +114,7 @@ function memory() {
     if (!several) {
       series.push({ name: "mean of the seeds", colour: "var(--c5)", dash: "3 3", x: bytes.episode, y: bytes.mean, thin: true });
       if (run.bounds) {
-        series.push({ name: "exact bound", colour: "var(--c3)", dash: "2 4", x: run.bounds.episodes, y: run.bounds.bytes, thin: true });
+        series.push({ name: "most in use", colour: "var(--c3)", dash: "2 4", x: run.bounds.episodes, y: run.bounds.bytes, thin: true });
       }
     }
     if (run.cap && !rules.some((rule) => rule.y === run.cap)) {
@@ -160,7 +183,7 @@ function timeline() {
       ["no_room", "samples without room", "var(--c3)", "2 3"],
     ].filter(([key]) => line[key].some((value) => value > 0));
     const marks = line.restarts_at.map((x) => ({ x, name: "restart" }));
-    if (line.drift_at) marks.push({ x: line.drift_at, name: "the world changes" });
+    if (line.drift_at) marks.push({ x: line.drift_at, name: "the environment changes" });
     chartAt(`timeline-${i}`, {
       x: { label: "episode" }, y: { label: "split balls", format: "integer" }, height: 210, marks,
       series: [{ name: "split balls", colour: "var(--c2)", x: line.episodes, y: line.splits, step: true }],
@@ -183,13 +206,13 @@ function costs() {
       if (!curves) continue;
       const series = [
         { name: "mean", colour: "var(--c0)", x: curves.episode, y: curves[`${kind}_mean`] },
-        { name: "dearest call", colour: "var(--c1)", dash: "5 2", x: curves.episode, y: curves[`${kind}_max`], thin: true },
+        { name: "worst call", colour: "var(--c1)", dash: "5 2", x: curves.episode, y: curves[`${kind}_max`], thin: true },
       ];
       const rules = [];
       if (curves[`bound_${kind}`]) {
-        series.push({ name: "exact bound", colour: "var(--limit)", dash: "6 4", x: curves.episode, y: curves[`bound_${kind}`], step: true });
+        series.push({ name: "upper bound", colour: "var(--limit)", dash: "6 4", x: curves.episode, y: curves[`bound_${kind}`], step: true });
       } else if (measured.bounds[kind]) {
-        rules.push({ y: measured.bounds[kind], name: "exact bound", colour: "var(--limit)" });
+        rules.push({ y: measured.bounds[kind], name: "upper bound", colour: "var(--limit)" });
       }
       chartAt(`cost-${kind}-${i}`, {
         x: { label: "episode", log: true }, y: { label: `${measured.unit} per ${kind}`, log: kind === "observe", format: "integer" },
@@ -201,13 +224,16 @@ function costs() {
 
 function profiles() {
   data.profiles.forEach((profile, i) => {
+    // the modes are compared, so they have one scale
+    const all = Object.values(profile.tracks).flatMap((track) => [...track.bound, ...track.runs.flatMap((each) => each.bytes)]);
+    const scale = { top: 1.4 * Math.max(...all), bottom: 0.8 * Math.min(...all.filter((value) => value > 0)) };
     for (const [mode, track] of Object.entries(profile.tracks)) {
       const series = track.runs.map((each, k) => ({
         name: `${each.name}, worst seed`, colour: colourOf(k), dash: k ? "9 3" : null, x: each.episode, y: each.bytes,
       }));
-      series.push({ name: "exact bound", colour: "var(--limit)", dash: "6 4", x: track.episode, y: track.bound, thin: true });
+      series.push({ name: "upper bound", colour: "var(--limit)", dash: "6 4", x: track.episode, y: track.bound, thin: true });
       chartAt(`profile-${i}-${mode}`, {
-        x: { label: "episode", log: true }, y: { label: "bytes in use", log: true, format: "integer" }, series, height: 280,
+        x: { label: "episode", log: true }, y: { label: "bytes in use", log: true, format: "integer", ...scale }, series, height: 280,
       });
     }
   });
@@ -217,7 +243,7 @@ function sweeps() {
   data.sweeps.forEach((sweep, i) => {
     sweep.panels.forEach((panel, k) => {
       const series = panel.agents.map((agent, j) => ({
-        name: agent.name, colour: colourOf(j), dash: DASHES[j % DASHES.length], x: agent.budget, y: agent.reward, low: agent.low,
+        name: agent.name, colour: colourOf(j), dash: dashFor(j), x: agent.budget, y: agent.reward, low: agent.low,
         high: agent.high, half: true,
       }));
       const rules = panel.optimal ? [{ y: panel.optimal, name: "optimum V*", colour: "var(--limit)" }] : [];
@@ -270,24 +296,17 @@ async function explorers() {
   }
 }
 
-/* ---- theme ------------------------------------------------------------------------------------------------- */
-
-function theme() {
-  const button = document.getElementById("theme");
-  button.addEventListener("click", () => {
-    const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-    const now = document.documentElement.dataset.theme || (dark ? "dark" : "light");
-    document.documentElement.dataset.theme = now === "dark" ? "light" : "dark";
-    document.dispatchEvent(new Event("themechange"));
-  });
-}
-
 theme();
+tables();
 learning();
+seedCharts();
 memory();
 ledgerHistory();
 timeline();
 costs();
 profiles();
 sweeps();
+sweepSeeds();
+papers();
+leagues();
 window.adambReport.ready = explorers();

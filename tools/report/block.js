@@ -1,7 +1,7 @@
 "use strict";
 /* A controller's block of 16-bit words, decoded in the browser.
  *
- * The same walk and the same integers as host_sim/block_view.py, which is checked against the core; positions
+ * The same walk and the same integers as host_sim/blocks/view.py, which is checked against the core; positions
  * of words come with the page (spec), so that nothing about the layout is typed here. Frames are copies of the
  * used part of a block; a page stores the difference of each to the one before. */
 

@@ -1,13 +1,14 @@
-"""The exact bounds of a run's job beside what the run used; a measurement above one is a violation."""
+"""The upper bounds of a run's job beside what the run used; a measurement above one is a violation."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
+from adamb.budgets.controller import MEMORY_OPTIONS
 from adamb.budgets.errors import AdambError
 from adamb.budgets.growth import log_points
-from adamb.budgets.planner import UNIT_BYTES, Job, Plan
+from adamb.budgets.planner import UNIT_BYTES, Plan, PlannedJob
 from adamb.tools.report.sources import RunSource
 
 BLOCK_CORES = ("c", "python")
@@ -31,20 +32,17 @@ class RunBounds:
         return {"episodes": self.episodes, "bytes": self.bytes, "first_binding_episode": first}
 
 
-def job_of(run: RunSource) -> Job | None:
+def job_of(run: RunSource) -> PlannedJob | None:
     """The job that the run did; None for an agent without bounds and for a folder that does not tell."""
-    problem, settings = run.details.get("problem"), run.details.get("settings")
-    if run.data.get("agent") != "adamb" or run.data.get("core") not in BLOCK_CORES:
+    summary, details = run.summary, run.run.details
+    if summary.agent != "adamb" or summary.core not in BLOCK_CORES or details is None:
         return None
-    if not problem or not settings:
-        return None
-    chosen = {key: settings.get(key) for key in ("share", "split", "gamma", "phi")}
-    mode = settings.get("mode", "tracking")
+    chosen = {key: details.settings.get(key) for key in MEMORY_OPTIONS}
+    mode = details.settings.get("mode", "tracking")
+    d_s, d_a = details.dimensions
     try:
-        return Job(
-            problem["d_s"], problem["d_a"], run.data["horizon"], run.data["episodes"], mode=mode, **chosen
-        )
-    except (AdambError, KeyError):
+        return PlannedJob(d_s, d_a, summary.horizon, summary.episodes, mode=mode, **chosen)
+    except AdambError:
         return None
 
 
@@ -54,7 +52,7 @@ def run_bounds(run: RunSource) -> RunBounds | None:
         return None
     points = log_points(job.episodes)
     limits = [_bytes(job, episode) for episode in points]
-    plan = Plan(job, run.budget_bytes)
+    plan = Plan(job, run.summary.budget_bytes)
     paper = plan.paper()
     return RunBounds(
         episodes=points,
@@ -68,26 +66,27 @@ def run_bounds(run: RunSource) -> RunBounds | None:
     )
 
 
-def _bytes(job: Job, episode: int) -> int:
+def _bytes(job: PlannedJob, episode: int) -> int:
     return (job.bound.header_units + job.bound.units(episode)) * UNIT_BYTES
 
 
-def _bytes_above(run: RunSource, job: Job, points: list[int], limits: list[int]) -> list[str]:
+def _bytes_above(run: RunSource, job: PlannedJob, points: list[int], limits: list[int]) -> list[str]:
     """The first point at which the worst seed used more bytes than any run can.
 
     Bounds only grow, so a point needs its own only when it is above the one of an earlier point.
     """
     column, last = 0, 0
-    for episode, used in zip(run.curves.get("episode", []), run.curves.get("bytes_max", []), strict=True):
+    curves = run.run.curves
+    for episode, used in zip(curves.episode, curves.bytes_max, strict=True):
         if used is None or episode is None:
             continue
         while column < len(points) and points[column] <= episode:
             last, column = limits[column], column + 1
         if used > last and used > (limit := _bytes(job, int(episode))):
-            return [f"{used:.0f} bytes after episode {episode:.0f}, the exact bound is {limit}"]
+            return [f"{used:.0f} bytes after episode {episode:.0f}, the upper bound is {limit}"]
     return []
 
 
 def _leaves_above(run: RunSource, plan: Plan) -> list[str]:
-    worst = max(run.seed_counter("leaves"), default=0)
-    return [f"{worst:.0f} leaves, the exact bound is {plan.leaves}"] if worst > plan.leaves else []
+    worst = max(run.run.seed_counter("leaves"), default=0)
+    return [f"{worst:.0f} leaves, the upper bound is {plan.leaves}"] if worst > plan.leaves else []

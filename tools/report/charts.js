@@ -89,8 +89,8 @@ function spread(labels, gap, low, high) {
 }
 
 class LineChart {
-  /* options: x {label, log, format, ticks}, y {label, format, binary, log, top}, series [{name, colour, dash, x, y, low,
-   * high, step}], rules [{y, name, colour, dash}], marks [{x, name}], height. */
+  /* options: x {label, log, pad, format, ticks}, y {label, format, log, top, bottom}, series [{name, colour, dash, x, y,
+   * low, high, step, dots, thin, faint}], rules [{y, name, colour, dash}], marks [{x, name}], height. */
   constructor(host, options) {
     this.host = host;
     this.options = options;
@@ -104,6 +104,8 @@ class LineChart {
     this.frame.append(this.tip);
     host.addEventListener("keydown", (event) => this._key(event));
     host.addEventListener("blur", () => this._hide());
+    // a finger that is lifted leaves what it pointed at; a tap elsewhere ends it
+    document.addEventListener("pointerdown", (event) => host.contains(event.target) || this._hide());
     new ResizeObserver(() => this.draw()).observe(this.frame);
     this.draw();
   }
@@ -140,15 +142,16 @@ class LineChart {
     for (const each of series) if (each.low) body.append(this._band(each));
     for (const rule of options.rules || []) body.append(this._rule(rule));
     (options.marks || []).forEach((mark, i) => body.append(this._mark(mark, i)));
-    for (const each of series) body.append(this._line(each));
+    for (const each of series) body.append(this._line(each), ...(each.dots ? this._dots(each) : []));
     svg.append(body);
     if (beside) this._names(svg, named);
     this.legend.hidden = beside;
     this.legend.replaceChildren(...(beside ? [] : named.map((each) => this._key_of(each))));
     this.cross = svgNode("line", { class: "cross", y1: margin.top, y2: this.box.bottom, visibility: "hidden" });
     svg.append(this.cross);
+    svg.addEventListener("pointerdown", (event) => this._hover(event));
     svg.addEventListener("pointermove", (event) => this._hover(event));
-    svg.addEventListener("pointerleave", () => this._hide());
+    svg.addEventListener("pointerleave", (event) => event.pointerType === "touch" || this._hide());
     this.frame.querySelector("svg")?.remove();
     this.frame.prepend(svg);
     this.series = series;
@@ -158,15 +161,17 @@ class LineChart {
   _domains(series) {
     const { x, y } = this.options;
     const xs = series.flatMap((each) => [each.x[0], each.x[each.x.length - 1]]);
-    const low = x.log ? Math.max(1, Math.min(...xs)) : Math.min(0, ...xs);
-    const high = Math.max(...xs, low + 1);
+    const pad = x.pad || 1;
+    const low = x.log ? Math.max(1, Math.min(...xs) / pad) : Math.min(0, ...xs);
+    const high = Math.max(...xs, low + 1) * pad;
     const values = series.flatMap((each) => [...each.y, ...(each.high || []), ...(each.low || [])]);
     const all = [...values, ...(this.options.rules || []).map((rule) => rule.y)].filter((v) => Number.isFinite(v));
     const top = y.top ?? (y.log ? 1.4 : 1.06) * Math.max(...all, y.log ? 1 : 1e-9);
     const lines = series.flatMap((each) => each.y).filter((v) => Number.isFinite(v));
-    const bottom = y.log ? 0.8 * Math.min(...all.filter((v) => v > 0)) : Math.min(0, ...lines);
+    const bottom = y.bottom ?? (y.log ? 0.8 * Math.min(...all.filter((v) => v > 0)) : Math.min(0, ...lines));
     this.domain = { low, high, bottom, top };
     this.rows = y.log ? logTicks(bottom, top) : linearTicks(bottom, top, 6, y.format === "bytes");
+    if (y.format === "integer") this.rows = this.rows.filter(Number.isInteger); /* half a piece has no label */
   }
 
   _scales() {
@@ -230,9 +235,13 @@ class LineChart {
   _line(each) {
     const path = this._points(each, each.y).map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`);
     return svgNode("path", {
-      d: path.length ? `M${path.join("L")}` : "", class: `line ${each.thin ? "thin" : ""}`,
+      d: path.length ? `M${path.join("L")}` : "", class: `line ${each.faint ? "faint" : each.thin ? "thin" : ""}`,
       style: `stroke:${each.colour}`, "stroke-dasharray": each.dash || null,
     });
+  }
+
+  _dots(each) {
+    return this._points(each, each.y).map(([cx, cy]) => svgNode("circle", { class: "dot", cx, cy, r: each.thin ? 3.5 : 5.5, style: `fill:${each.colour}` }));
   }
 
   _band(each) {
@@ -300,10 +309,10 @@ class LineChart {
     const format = PLAIN[this.options.y.format || "number"];
     const rows = [];
     let shown = x;
-    for (const each of this.series) {
+    for (const each of this.series.filter((line) => line.name || line.title)) {
       let nearest = 0;
       for (let i = 1; i < each.x.length; i++) if (Math.abs(each.x[i] - x) < Math.abs(each.x[nearest] - x)) nearest = i;
-      if (each === this.series[0]) shown = each.x[nearest];
+      if (!rows.length) shown = each.x[nearest];
       const half = each.low ? (each.high[nearest] - each.low[nearest]) / 2 : 0;
       const band = half && each.half ? ` ± ${format(half)}` : "";
       if (Number.isFinite(each.y[nearest])) {

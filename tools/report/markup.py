@@ -65,7 +65,10 @@ def strip(marks: dict[str, float], low: float, high: float) -> str:
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]], classes: Sequence[str] = ()) -> str:
-    """A table from cells that are markup already; a heading that starts with > is of numbers."""
+    """A table from cells that are markup already; a heading that starts with > is of numbers.
+
+    In the page its headings sort it; a row of class `total` stays last.
+    """
     numeric = [heading.startswith(">") for heading in headings]
     head = "".join(
         _cell("th", heading.lstrip(">"), right) for heading, right in zip(headings, numeric, strict=True)
@@ -91,6 +94,17 @@ def choices(name: str, legend: str, options: dict[str, str]) -> str:
         for i, (value, text) in enumerate(options.items())
     )
     return f'<fieldset class="segmented"><legend>{escape(legend)}</legend>{labels}</fieldset>'
+
+
+def picker(id: str, legend: str, options: Sequence[str]) -> str:
+    """A list of which one entry is shown; its values are the entries' numbers."""
+    listed = "".join(f'<option value="{i}">{escape(text)}</option>' for i, text in enumerate(options))
+    return f'<p><label>{escape(legend)} <select id="{escape(id)}">{listed}</select></label></p>'
+
+
+def long_table(headings: Sequence[str], rows: Sequence[Sequence[str]], classes: Sequence[str] = ()) -> str:
+    """A table that scrolls in itself, below headings that stay."""
+    return f'<div class="long">{table(headings, rows, classes)}</div>'
 
 
 def controls(*content: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
+from adamb.host_sim.results.sweep import SummaryRow
 from adamb.tools.report.markup import (
     Section,
     bar,
@@ -19,10 +20,8 @@ from adamb.tools.report.markup import (
     table,
     title,
 )
-from adamb.tools.report.sources import LatencySource, ProfileSource, RunSource, Source, SweepSource
+from adamb.tools.report.sources import LatencySource, ProfileSource, Source, SweepSource
 from adamb.tools.report.verdicts import number
-
-QUANTILES = ("mean", "p99", "p999", "max")
 
 
 def cost(measured: Sequence[LatencySource]) -> Section | None:
@@ -34,29 +33,24 @@ def cost(measured: Sequence[LatencySource]) -> Section | None:
 
 
 def _cost_of(i: int, source: LatencySource) -> str:
-    data = source.data
-    known = [data[kind][key] for kind in ("act", "observe") for key in QUANTILES]
-    limits = {kind: data.get(f"bound_{kind}") for kind in ("act", "observe")}
-    low, high = (
-        max(1.0, 0.8 * min(known)),
-        1.1 * max([*known, *(limit for limit in limits.values() if limit)]),
-    )
+    found = source.summary
+    kinds = {"act": (found.act, found.bound_act), "observe": (found.observe, found.bound_observe)}
+    known = [value for costs, _ in kinds.values() for value in vars(costs).values()]
+    low = max(1.0, 0.8 * min(known))
+    high = 1.1 * max([*known, *(bound for _, bound in kinds.values() if bound)])
     rows, classes = [], []
-    for kind, bound in limits.items():
-        marks = {key: data[kind][key] for key in QUANTILES} | ({} if bound is None else {"bound": bound})
-        figures = [number(data[kind][key]) for key in QUANTILES]
+    for kind, (costs, bound) in kinds.items():
+        marks = vars(costs) | ({} if bound is None else {"bound": bound})
+        figures = [number(value) for value in vars(costs).values()]
         rows.append([kind, *figures, "" if bound is None else number(bound), strip(marks, low, high)])
-        classes.append("bad" if bound is not None and data[kind]["max"] > bound else "")
-    facts = [
-        f"{name} {number(data[key])} bytes"
-        for key, name in (("stack_bytes", "stack"), ("flash_bytes", "flash"), ("ram_bytes", "RAM"))
-        if data.get(key) is not None
-    ]
-    notes = [str(data["note"]) if data.get("note") else "", ", ".join(facts)]
+        classes.append("bad" if bound is not None and costs.max > bound else "")
+    sizes = {"stack": found.stack_bytes, "flash": found.flash_bytes, "RAM": found.ram_bytes}
+    facts = [f"{name} {number(size)} bytes" for name, size in sizes.items() if size is not None]
+    notes = [found.note, ", ".join(facts)]
     charts = (panel(chart(f"cost-{kind}-{i}", f"{kind} over the episodes")) for kind in ("act", "observe"))
-    headings = ["", ">mean", ">99 % below", ">99.9 % below", ">dearest", ">bound", "on a logarithmic scale"]
+    headings = ["", ">mean", ">99 % below", ">99.9 % below", ">worst", ">bound", "on a logarithmic scale"]
     return (
-        title(f"{source.label}, {data.get('unit', '')} per call")
+        title(f"{source.label}, {found.unit} per call")
         + side_by_side(*charts)
         + table(headings, rows, classes)
         + hint("; ".join(note for note in notes if note))
@@ -68,24 +62,22 @@ def profile(found: Sequence[ProfileSource]) -> Section | None:
         return None
     body = ""
     for i, source in enumerate(found):
-        modes = list(dict.fromkeys(str(point.get("mode")) for point in source.data["points"]))
+        modes = source.summary.modes
         charts = (panel(small_title(mode), chart(f"profile-{i}-{mode}", "bytes")) for mode in modes)
         rows = [[escape(mode), *_exponents(source, mode)] for mode in modes]
         body += title(source.label) + side_by_side(*charts)
         body += table(["mode", ">grows as K^", ">paper's bound K^", "cap felt from"], rows)
-    lead = "Bytes of the worst seed against the exact bound."
+    lead = "Bytes of the worst seed against the upper bound."
     return section("profile", "Memory over a long run", lead, body)
 
 
 def _exponents(source: ProfileSource, mode: str) -> list[str]:
-    found = (source.data.get("exponents") or {}).get(mode) or {}
-    measured, half, paper = found.get("measured"), found.get("ci95"), found.get("paper")
-    felt = (source.data.get("cap_bound_at") or {}).get(mode) or {}
-    interval = "" if half is None else f" ± {half:.3f}"
+    found, felt = source.summary.exponents[mode], source.summary.cap_bound_at[mode]
+    interval = "" if found.ci95 is None else f" ± {found.ci95:.3f}"
     return [
-        "" if measured is None else f"{measured:.3f}{interval}",
-        "" if paper is None else f"{paper:.3f}",
-        "never" if not felt.get("earliest") else f"episode {number(felt['earliest'])}",
+        "" if found.measured is None else f"{found.measured:.3f}{interval}",
+        "" if found.paper is None else f"{found.paper:.3f}",
+        "never" if felt is None or felt.earliest is None else f"episode {number(felt.earliest)}",
     ]
 
 
@@ -98,36 +90,39 @@ def sweep(found: Sequence[SweepSource], packed: list[dict[str, Any]]) -> Section
             panel(small_title(each["problem"]), chart(f"sweep-{i}-{k}", "reward by cap"))
             for k, each in enumerate(packed[i]["panels"])
         )
-        body += title(source.label) + side_by_side(*panels) + _sweep_table(source)
+        body += title(source.label) + side_by_side(*panels) + _sweep_table(i, source)
     lead = "Means over the seeds with 95 % intervals; a combination that did not fit is red."
+    if any(source.sweep.seeds_of(row) for source in found for row in source.sweep.rows):
+        lead += " A reward that you choose is shown seed by seed."
     return section("sweep", "Sweep", lead, body)
 
 
-def _sweep_table(source: SweepSource) -> str:
+def _sweep_table(i: int, source: SweepSource) -> str:
     rows, classes = [], []
-    for row in source.rows:
-        cap, peak = row.get("budget_bytes"), row.get("bytes_peak_max")
-        over = bool(cap and peak and float(peak) > float(cap))
-        words = [escape(row.get(name) or "") for name in ("problem", "agent", "bonus")]
-        reward = escape(row["refused"]) if row.get("refused") else _reward(row)
-        size = "" if not peak else number(float(peak))
-        rows.append([*words, "none" if not cap else number(float(cap)), reward, _share(row), size])
-        classes.append("bad" if row.get("refused") or over else "")
-    return table(["problem", "agent", "bonus", ">cap", ">reward", ">of V*", ">peak bytes"], rows, classes)
+    for k, row in enumerate(source.sweep.rows):
+        cap, peak = row.budget_bytes, row.bytes_peak_max
+        words = [escape(word or "") for word in (row.problem, row.agent, row.bonus)]
+        reward = escape(row.refused) if row.refused else _reward(row)
+        if source.sweep.seeds_of(row):
+            reward = f'<button type="button" class="seed" data-sweep="{i}" data-row="{k}">{reward}</button>'
+        size = "" if peak is None else number(peak)
+        rows.append([*words, "none" if cap is None else number(cap), reward, _share(row), size])
+        classes.append("bad" if row.refused or row.over_budget else "")
+    headings = ["problem", "agent", "bonus", ">cap", ">reward", ">of V*", ">peak bytes"]
+    return table(headings, rows, classes) + f'<div id="sweep-seeds-{i}" class="panel" hidden></div>'
 
 
-def _reward(row: dict[str, str]) -> str:
-    if not row.get("reward_per_episode_mean"):
+def _reward(row: SummaryRow) -> str:
+    mean, half = row.reward_per_episode_mean, row.reward_per_episode_ci95
+    if mean is None:
         return ""
-    half = row.get("reward_per_episode_ci95")
-    interval = f" ± {float(half):.3f}" if half else ""
-    return f"{float(row['reward_per_episode_mean']):.3f}{interval}"
+    return f"{mean:.3f}" + ("" if half is None else f" ± {half:.3f}")
 
 
-def _share(row: dict[str, str]) -> str:
-    if not row.get("reward_per_episode_mean") or not row.get("optimal_mean"):
+def _share(row: SummaryRow) -> str:
+    if row.reward_per_episode_mean is None or row.optimal_mean is None:
         return ""
-    share = 100 * float(row["reward_per_episode_mean"]) / max(float(row["optimal_mean"]), 1e-12)
+    share = 100 * row.reward_per_episode_mean / max(row.optimal_mean, 1e-12)
     return f"{bar(0.7 * min(100.0, share))} {share:.1f} %"
 
 
@@ -140,43 +135,16 @@ def provenance(sources: Sequence[Source]) -> Section:
 
 
 def _facts(source: Source) -> str:
-    data = source.data
-    details: dict[str, Any] = source.details if isinstance(source, RunSource) else data
-    versions = details.get("versions") or {}
-    facts: list[tuple[str, Any]] = [
-        ("command", details.get("command")),
-        ("finished", details.get("finished") if isinstance(details.get("finished"), str) else None),
-        ("place", str(source.folder)),
-        ("seeds", _seeds(data)),
-        ("settings", _flat(details.get("settings"))),
-        ("configuration", _flat(data.get("configuration"))),
-        ("problem", _flat(details.get("problem"))),
-        ("versions", _flat(versions) or data.get("version")),
-        ("spec hash", data.get("spec_hash")),
-        ("digest of the block", data.get("digest")),
-        ("seconds", _flat(data.get("seconds"))),
-    ]
     rows = []
-    for name, value in facts:
-        if value not in (None, ""):
-            text = escape(str(value))
+    for name, value in {"place": source.place, **source.facts()}.items():
+        text = escape(_flat(value) if isinstance(value, dict) else str(value))
+        if value is not None and text:
             rows.append(f"<dt>{name}</dt><dd>{f'<code>{text}</code>' if name == 'command' else text}</dd>")
     return "".join(rows)
 
 
-def _seeds(data: dict[str, Any]) -> Any:
-    seeds = data.get("seeds", data.get("seed"))
-    if isinstance(seeds, list):
-        return f"{seeds[0]} to {seeds[-1]} ({len(seeds)})" if seeds else "none"
-    if seeds is not None and "seed_base" in data:
-        return f"{data['seed_base']} to {data['seed_base'] + seeds - 1} ({seeds})"
-    return seeds
-
-
-def _flat(values: Any) -> str:
+def _flat(values: dict[str, Any]) -> str:
     """`a 1, b 2`, nested ones in brackets; lists are too long for a line."""
-    if not isinstance(values, dict):
-        return ""
     parts = []
     for key, value in values.items():
         if isinstance(value, dict):

@@ -11,35 +11,33 @@ from pathlib import Path
 from typing import Any
 
 from adamb.budgets.errors import InputError
-from adamb.host_sim.runner import version
-from adamb.tools.report import more_sections, payload, sections
-from adamb.tools.report.bounds import run_bounds
+from adamb.host_sim.provenance import version
+from adamb.tools.report import chip, more_sections, payload, sections
+from adamb.tools.report import sources as kinds
+from adamb.tools.report.bounds import RunBounds, run_bounds
+from adamb.tools.report.league import league_payload, leagues_section
 from adamb.tools.report.markup import Section
-from adamb.tools.report.sources import (
-    BlockSource,
-    LatencySource,
-    ProfileSource,
-    RunSource,
-    Source,
-    SweepSource,
-    read_sources,
-)
+from adamb.tools.report.paper import claims, paper_payload
+from adamb.tools.report.seed_table import seeds
 from adamb.tools.report.verdicts import Judgement, headline, judge
 
 SCRIPTS = (
+    "theme.js",
     "block.js",
     "raster.js",
     "charts.js",
+    "tables.js",
+    "seeds.js",
+    "contests.js",
     "explorer_paint.js",
     "explorer_ball.js",
     "explorer.js",
     "app.js",
 )
-GENERATOR = '<meta name="generator" content="adamb report">'
 
 
 @dataclass
-class Report:
+class Page:
     """A finished page and what it says."""
 
     html: str
@@ -59,34 +57,36 @@ class Report:
         }
 
 
-def build_from(folders: Sequence[Path]) -> Report:
-    """A page about what the folders hold; anybody may have edited their files, which is then told as such."""
+def build_from(folders: Sequence[Path]) -> Page:
+    """A page about what the folders hold.
+
+    Every value is of its declared kind when it gets here; values that contradict each other, which only a
+    file that somebody has edited can hold, are reported.
+    """
     try:
-        made = build(read_sources(folders))
+        made = build(kinds.read_sources(folders))
         made.html.encode()
-    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
+    except (ValueError, LookupError, ArithmeticError) as error:
         places = ", ".join(map(str, folders))
         reason = f"{type(error).__name__}: {error}"
         raise InputError("run", places, f"holds values that no command writes ({reason})") from error
     return made
 
 
-def build(sources: Sequence[Source]) -> Report:
+def build(sources: Sequence[kinds.Source]) -> Page:
     """A page about everything that was read."""
-    runs = [source for source in sources if isinstance(source, RunSource)]
-    latency = [source for source in sources if isinstance(source, LatencySource)]
-    profiles = [source for source in sources if isinstance(source, ProfileSource)]
-    sweeps = [source for source in sources if isinstance(source, SweepSource)]
+    runs = [source for source in sources if isinstance(source, kinds.RunSource)]
+    latency = [source for source in sources if isinstance(source, kinds.LatencySource)]
+    chips = [source for source in sources if isinstance(source, kinds.ChipSource)]
+    profiles = [source for source in sources if isinstance(source, kinds.ProfileSource)]
+    sweeps = [source for source in sources if isinstance(source, kinds.SweepSource)]
+    leagues = [source for source in sources if isinstance(source, kinds.LeagueSource)]
     bounds = {id(run): run_bounds(run) for run in runs}
-    judgements = [
-        judge(source, bounds.get(id(source)), [each for each in latency if same_controller(source, each)])
-        for source in sources
+    judgements = _judge_all(sources, bounds, latency)
+    blocks = [source for source in sources if isinstance(source, kinds.BlockSource)]
+    replays: list[kinds.RunSource | kinds.BlockSource] = [
+        run for run in runs if run.run.recording is not None
     ]
-    for source, judgement in zip(sources, judgements, strict=True):
-        if isinstance(source, LatencySource):
-            judgement.attached = any(same_controller(run, source) for run in runs)
-    blocks = [source for source in sources if isinstance(source, BlockSource)]
-    replays: list[RunSource | BlockSource] = [run for run in runs if run.recording is not None]
     replays += [block for block in blocks if block.inspection.view is not None]
     explorers = [_explorer(i, each, payload.BLOB_BYTES // len(replays)) for i, each in enumerate(replays)]
     data: dict[str, Any] = {
@@ -95,46 +95,61 @@ def build(sources: Sequence[Source]) -> Report:
         "latency": [payload.latency_payload(source) for source in latency],
         "profiles": [payload.profile_payload(source) for source in profiles],
         "sweeps": [payload.sweep_payload(source) for source in sweeps],
+        "papers": [paper_payload(source) for source in sweeps],
+        "leagues": [league_payload(source) for source in leagues],
         "explorers": [made.info for made in explorers],
     }
     parts = [
         sections.answers(judgements),
         sections.learning(runs),
+        seeds(runs),
         sections.memory(runs, bounds),
         sections.ledger(runs),
         sections.block_ledger(blocks),
         sections.timeline(runs),
         more_sections.cost(latency),
+        chip.chips(chips),
         more_sections.profile(profiles),
+        claims(sweeps),
         more_sections.sweep(sweeps, data["sweeps"]),
+        leagues_section(leagues),
         sections.partition(explorers),
         more_sections.provenance(sources),
     ]
     first = headline(judgements)
-    return Report(assemble(first, sources, judgements, parts, data, explorers), first, judgements)
+    return Page(assemble(first, sources, judgements, parts, data, explorers), first, judgements)
 
 
-def same_controller(source: Source, measured: LatencySource) -> bool:
-    """Whether a measurement tells about a run: the same controller on the same problem under the same cap."""
-    if source.data.get("agent", "adamb") != "adamb":
-        return False
-    return all(source.data.get(key) == measured.data.get(key) for key in ("problem", "mode", "budget_bytes"))
+def _judge_all(
+    sources: Sequence[kinds.Source], bounds: dict[int, RunBounds | None], latency: list[kinds.LatencySource]
+) -> list[Judgement]:
+    """A run is also judged by the measurements of its controller, which then need no answer of their own."""
+    found = []
+    for source in sources:
+        about = [each for each in latency if isinstance(source, kinds.RunSource) and each.tells_about(source)]
+        found.append(judge(source, bounds.get(id(source)), about))
+    runs = [source for source in sources if isinstance(source, kinds.RunSource)]
+    for source, judgement in zip(sources, found, strict=True):
+        if isinstance(source, kinds.LatencySource):
+            judgement.attached = any(source.tells_about(run) for run in runs)
+    return found
 
 
-def _explorer(number: int, source: RunSource | BlockSource, limit: int) -> payload.Explorer:
-    if isinstance(source, BlockSource):
+def _explorer(number: int, source: kinds.RunSource | kinds.BlockSource, limit: int) -> payload.Explorer:
+    if isinstance(source, kinds.BlockSource):
+        assert source.inspection.view is not None
         episodes = [source.inspection.view.counters["episodes"]]
         return payload.explorer(number, source.label, [source.inspection.words], episodes, None, limit)
-    recording = source.recording
+    recording = source.run.recording
     assert recording is not None
-    label = f"{source.label}, seed {source.first_seed}"
+    label = f"{source.label}, seed {source.summary.seed_base}"
     frames, episodes = recording.frames, recording.episodes.tolist()
     return payload.explorer(number, label, frames, episodes, recording.optimum, limit)
 
 
 def assemble(
     first: str,
-    sources: Sequence[Source],
+    sources: Sequence[kinds.Source],
     judgements: list[Judgement],
     parts: list[Section | None],
     data: dict[str, Any],
@@ -162,12 +177,21 @@ def assemble(
             "nav": "".join(f'<a href="#{part.id}">{escape(part.name)}</a>' for part in shown),
             "body": "\n".join(part.html for part in shown),
             "footer": escape(f"Written by adamb {version()}. This file needs no network and no other file."),
-            "data": json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
+            "data": json_text(data),
             "blobs": "\n".join(blobs),
             "style": asset("style.css"),
-            "script": "\n".join(asset(name) for name in SCRIPTS),
+            "script": script(SCRIPTS),
         }
     )
+
+
+def json_text(data: Any) -> str:
+    """JSON that cannot end the element it stands in."""
+    return json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def script(names: Sequence[str]) -> str:
+    return "\n".join(asset(name) for name in names)
 
 
 def asset(name: str) -> str:

@@ -12,9 +12,13 @@ from typing import Any
 import numpy as np
 
 from adamb.budgets.ledger import OWNERS, Ledger, read_ledger
+from adamb.budgets.sizes import format_cap
 from adamb.firmware_model import _spec
-from adamb.host_sim.block_view import COUNTERS
-from adamb.host_sim.recording import OptimumPictures, Recording, byte_planes, differences
+from adamb.host_sim.blocks.recording import OptimumPictures, Recording, byte_planes, differences
+from adamb.host_sim.blocks.view import BLOCK_COUNTERS
+from adamb.host_sim.results.curves import RunCurves
+from adamb.host_sim.results.lines import RunLines
+from adamb.host_sim.results.sweep import SummaryRow
 from adamb.tools.report.bounds import RunBounds
 from adamb.tools.report.sources import LatencySource, ProfileSource, RunSource, SweepSource
 
@@ -22,7 +26,6 @@ BLOB_BYTES = 2_400_000
 """All recorded frames of a page together, as text; the rest of the page takes well under half a megabyte."""
 LINE_POINTS = 500
 LEDGER_FRAMES = 30
-SMOOTHING = 50
 
 
 @dataclass
@@ -92,16 +95,25 @@ def packed(words: np.ndarray) -> str:
 
 
 def run_payload(run: RunSource, bounds: RunBounds | None) -> dict[str, Any]:
-    recording = run.recording
+    recording = run.run.recording
     return {
         "label": run.label,
-        "cap": run.budget_bytes,
-        "curve": run.details.get("curve") or curve_from_csv(run),
-        "bytes": bytes_curve(run),
+        "problem": run.summary.problem,
+        "cap": run.summary.budget_bytes,
+        "optimal": run.summary.optimal,
+        "lines": None if run.lines is None else seed_lines(run.lines),
+        "curve": vars(run.run.reward_curve),
+        "bytes": bytes_curve(run.run.curves),
         "bounds": None if bounds is None else bounds.to_json(),
         "timeline": None if recording is None else timeline(run, recording),
         "ledger_history": None if recording is None else ledger_history(recording),
     }
+
+
+def seed_lines(lines: RunLines) -> dict[str, Any]:
+    """A curve for each seed, and what agents earn that do not learn."""
+    references = {name: found.mean for name, found in lines.references.items()}
+    return {"references": references, "episode": lines.episode, "seeds": lines.seeds, "reward": lines.reward}
 
 
 def thin(count: int, points: int = LINE_POINTS) -> np.ndarray:
@@ -111,33 +123,9 @@ def thin(count: int, points: int = LINE_POINTS) -> np.ndarray:
     return np.unique(np.linspace(0, count - 1, points).round().astype(int))
 
 
-def curve_from_csv(run: RunSource) -> dict[str, Any] | None:
-    """A running mean where a folder has no details; without the seeds there is no band for it."""
-    rewards = run.curves.get("reward_mean")
-    if not rewards:
-        return None
-    best = run.curves.get("optimal_mean") or []
-    window = max(1, len(rewards) // SMOOTHING)
-    kept = thin(len(rewards))
-    known = bool(best) and best[0] is not None
-    return {
-        "window": window,
-        "episode": (kept + 1).tolist(),
-        "reward": _running(rewards, kept, window),
-        "reward_ci95": None,
-        "optimal": _running(best, kept, window) if known else None,
-    }
-
-
-def _running(values: Sequence[float | None], kept: np.ndarray, window: int) -> list[float]:
-    sums = np.concatenate([[0.0], np.cumsum([value or 0.0 for value in values])])
-    starts = np.maximum(kept + 1 - window, 0)
-    return [float(f"{value:.5g}") for value in (sums[kept + 1] - sums[starts]) / (kept + 1 - starts)]
-
-
-def bytes_curve(run: RunSource) -> dict[str, list[float]]:
+def bytes_curve(curves: RunCurves) -> dict[str, list[float]]:
     """Bytes in use at the recorded points."""
-    columns = (run.curves.get(name, []) for name in ("episode", "bytes_mean", "bytes_max"))
+    columns = (curves.episode, curves.bytes_mean, curves.bytes_max)
     rows = [row for row in zip(*columns, strict=True) if row[2] is not None]
     return {name: [float(row[i] or 0) for row in rows] for i, name in enumerate(("episode", "mean", "max"))}
 
@@ -145,18 +133,18 @@ def bytes_curve(run: RunSource) -> dict[str, list[float]]:
 def timeline(run: RunSource, recording: Recording) -> dict[str, Any]:
     """The counters of the recorded seed, and the episodes of its restarts."""
     kept = thin(len(recording.counter_episodes))
-    restarts = recording.counters[:, COUNTERS.index("restarts")]
+    restarts = recording.counters[:, BLOCK_COUNTERS.index("restarts")]
     jumps = np.flatnonzero(np.diff(restarts, prepend=0) > 0)
-    problem = run.details.get("problem") or recording.meta.get("problem", {})
-    asked = int(run.details.get("asked_episodes") or run.data["episodes"])
+    details = run.run.details
+    asked = run.summary.episodes if details is None else details.asked_episodes
     return {
         "episodes": recording.counter_episodes[kept].tolist(),
         **{
-            name: recording.counters[kept, COUNTERS.index(name)].tolist()
+            name: recording.counters[kept, BLOCK_COUNTERS.index(name)].tolist()
             for name in ("splits", "refused", "no_room", "reclaims", "saturations")
         },
         "restarts_at": recording.counter_episodes[jumps].tolist(),
-        "drift_at": asked // 2 if problem.get("drift") == "half" else None,
+        "drift_at": asked // 2 if run.run.drift == "half" else None,
     }
 
 
@@ -182,22 +170,20 @@ def ledger_history(recording: Recording) -> dict[str, Any]:
 
 
 def latency_payload(source: LatencySource) -> dict[str, Any]:
-    curves = source.curves
-    columns = None
-    if curves.get("episode"):
-        episodes = np.array(curves["episode"], dtype=float) + 1
-        edges = np.unique(np.geomspace(1, len(episodes) + 1, 140).round().astype(int)) - 1
-        columns = {"episode": [float(episodes[(a + b - 1) // 2]) for a, b in _pairs(edges)]}
-        for name, join in (
-            ("act_mean", np.mean), ("act_max", np.max), ("observe_mean", np.mean), ("observe_max", np.max),
-            ("bound_act", np.max), ("bound_observe", np.max),
-        ):  # fmt: skip
-            values = curves.get(name, [])
-            if values and values[0] is not None:
-                full = np.array(values, dtype=float)
-                columns[name] = [float(f"{join(full[a:b]):.6g}") for a, b in _pairs(edges)]
-    limits = {kind: source.data.get(f"bound_{kind}") for kind in ("act", "observe")}
-    return {"label": source.label, "unit": source.data.get("unit", ""), "curves": columns, "bounds": limits}
+    curves, found = source.measured.curves, source.summary
+    episodes = np.array(curves.episode, dtype=float) + 1
+    edges = np.unique(np.geomspace(1, len(episodes) + 1, 140).round().astype(int)) - 1
+    columns = {"episode": [float(episodes[(a + b - 1) // 2]) for a, b in _pairs(edges)]}
+    for name, values, join in (
+        ("act_mean", curves.act_mean, np.mean), ("act_max", curves.act_max, np.max),
+        ("observe_mean", curves.observe_mean, np.mean), ("observe_max", curves.observe_max, np.max),
+        ("bound_act", curves.bound_act, np.max), ("bound_observe", curves.bound_observe, np.max),
+    ):  # fmt: skip
+        if values and values[0] is not None:
+            full = np.array(values, dtype=float)
+            columns[name] = [float(f"{join(full[a:b]):.6g}") for a, b in _pairs(edges)]
+    limits = {"act": found.bound_act, "observe": found.bound_observe}
+    return {"label": source.label, "unit": found.unit, "curves": columns, "bounds": limits}
 
 
 def _pairs(edges: np.ndarray) -> list[tuple[int, int]]:
@@ -205,16 +191,16 @@ def _pairs(edges: np.ndarray) -> list[tuple[int, int]]:
 
 
 def profile_payload(source: ProfileSource) -> dict[str, Any]:
-    """Bytes of every track against the exact bound, by mode."""
+    """Bytes of every track against the upper bound, by mode."""
     tracks: dict[str, Any] = {}
-    for point in source.data["points"]:
-        mode = tracks.setdefault(str(point.get("mode")), {"episode": [], "bound": [], "by_run": {}})
-        series = mode["by_run"].setdefault(str(point.get("run")), {"episode": [], "bytes": []})
-        series["episode"].append(point["episode"])
-        series["bytes"].append(point.get("bytes_max", point.get("bytes")))
+    for point in source.summary.points:
+        mode = tracks.setdefault(point.mode, {"episode": [], "bound": [], "by_run": {}})
+        series = mode["by_run"].setdefault(point.run, {"episode": [], "bytes": []})
+        series["episode"].append(point.episode)
+        series["bytes"].append(point.bytes_max)
         if len(mode["by_run"]) == 1:
-            mode["episode"].append(point["episode"])
-            mode["bound"].append(point.get("bound_exact"))
+            mode["episode"].append(point.episode)
+            mode["bound"].append(point.bound_exact)
     for mode in tracks.values():
         mode["runs"] = [{"name": name, **series} for name, series in mode.pop("by_run").items()]
     return {"label": source.label, "tracks": tracks}
@@ -223,21 +209,39 @@ def profile_payload(source: ProfileSource) -> dict[str, Any]:
 def sweep_payload(source: SweepSource) -> dict[str, Any]:
     """One panel for each problem with at least two caps: reward against the cap, a line for each agent."""
     panels = []
-    for problem in dict.fromkeys(row["problem"] for row in source.rows):
+    rows = source.sweep.rows
+    for problem in dict.fromkeys(row.problem for row in rows):
         agents: dict[str, dict[str, Any]] = {}
         best: float | None = None
-        for row in source.rows:
-            if row["problem"] != problem or not row.get("budget_bytes") or row.get("refused"):
+        for row in rows:
+            mean, half = row.reward_per_episode_mean, row.reward_per_episode_ci95 or 0.0
+            if row.problem != problem or row.budget_bytes is None or row.refused or mean is None:
                 continue
-            name = row["agent"] + (f" c={row['bonus']}" if row.get("bonus") not in (None, "", "auto") else "")
+            name = row.agent + (f" c={row.bonus}" if row.bonus not in (None, "auto") else "")
             agent = agents.setdefault(name, {"name": name, "budget": [], "reward": [], "low": [], "high": []})
-            mean, half = float(row["reward_per_episode_mean"]), float(row["reward_per_episode_ci95"] or 0)
-            agent["budget"].append(float(row["budget_bytes"]))
+            agent["budget"].append(float(row.budget_bytes))
             agent["reward"].append(mean)
             agent["low"].append(mean - half)
             agent["high"].append(mean + half)
-            best = float(row["optimal_mean"]) if row.get("optimal_mean") else best
+            best = row.optimal_mean or best
         lines = [agent for agent in agents.values() if len(agent["budget"]) > 1]
         if lines:
             panels.append({"problem": problem, "agents": lines, "optimal": best})
-    return {"label": source.label, "panels": panels}
+    return {"label": source.label, "panels": panels, "seeds": [sweep_seeds(source, row) for row in rows]}
+
+
+def sweep_seeds(source: SweepSource, row: SummaryRow) -> dict[str, Any] | None:
+    """The seeds of one combination in columns."""
+    found = source.sweep.seeds_of(row)
+    if not found:
+        return None
+    name = " · ".join([row.problem, row.agent, format_cap(row.budget_bytes)])
+    rewards = [
+        None if each.reward_per_episode is None else round(each.reward_per_episode, 4) for each in found
+    ]
+    return {
+        "name": name,
+        "seed": [each.seed for each in found],
+        "reward": rewards,
+        "bytes": [each.bytes_peak for each in found],
+    }

@@ -7,6 +7,8 @@ from html import escape
 
 from adamb.budgets.ledger import Ledger
 from adamb.budgets.sizes import format_bytes
+from adamb.host_sim.blocks.recording import Recording
+from adamb.host_sim.blocks.view import BLOCK_COUNTERS
 from adamb.tools.report import payload
 from adamb.tools.report.bounds import RunBounds
 from adamb.tools.report.markup import (
@@ -40,7 +42,7 @@ OWNER_MEANING = {
     "values": "V of each step, with the best action",
     "sharing test": "do steps differ? given back when that is known",
     "free": "not in use",
-    "unclaimed": "owned by nobody: a damaged block",
+    "unclaimed": "owned by nothing: a damaged block",
     "tail": "words that make no whole unit",
 }
 DARK_TEXT = ("free", "tail", "counts", "routing", "sharing test")
@@ -52,17 +54,16 @@ def what(sources: Sequence[Source]) -> str:
     """The line below the verdict: what this page is about."""
     first = sources[0]
     if len(sources) == 1 and isinstance(first, RunSource):
-        cap = "no cap" if first.budget_bytes is None else f"a cap of {format_bytes(first.budget_bytes)}"
-        seeds = int(first.data.get("seeds", 1))
-        last = first.first_seed + seeds - 1
-        span = f"seed {first.first_seed}" if seeds == 1 else f"seeds {first.first_seed} to {last}"
-        length = f"{number(first.data['episodes'])} episodes of {first.data.get('horizon')} steps"
-        return escape(f"{first.problem}, {first.agent}, {cap}: {length}, {span}")
+        run = first.summary
+        cap = "no cap" if run.budget_bytes is None else f"a cap of {format_bytes(run.budget_bytes)}"
+        last = run.seed_base + run.seeds - 1
+        span = f"seed {last}" if run.seeds == 1 else f"seeds {run.seed_base} to {last}"
+        length = f"{number(run.episodes)} episodes of {run.horizon} steps"
+        return escape(f"{run.problem}, {first.agent}, {cap}: {length}, {span}")
     if len(sources) == 1 and isinstance(first, BlockSource):
-        data = first.data
-        return escape(
-            f"{data['file']}: {number(data['bytes'])} bytes, {data['form']}, digest {data['digest']}"
-        )
+        block = first.inspection
+        size = f"{number(2 * len(block.words))} bytes, {block.file.form}, digest {block.digest}"
+        return escape(f"{block.file.path}: {size}")
     return escape("; ".join(source.label for source in sources))
 
 
@@ -94,15 +95,17 @@ def cards(judgement: Judgement) -> str:
 def learning(runs: Sequence[RunSource]) -> Section | None:
     if not runs:
         return None
-    known = any(run.data.get("optimal") for run in runs)
-    curves = [run.details.get("curve") or {} for run in runs]
-    windows = sorted({curve["window"] for curve in curves if curve.get("window", 0) > 1})
+    known = any(run.summary.optimal for run in runs)
+    curves = [run.run.reward_curve for run in runs]
+    windows = sorted({curve.window for curve in curves if curve.window > 1})
     lead = "Reward of an episode"
     if windows:
         lead += f", running mean of {' or '.join(number(window) for window in windows)} episodes"
-    if any(curve.get("reward_ci95") for curve in curves):
+    if any(curve.reward_ci95 for curve in curves):
         lead += "; the band is the 95 % interval of that mean over the seeds"
     lead += ". The optimum V* is exact, for the same start states." if known else "."
+    if any(run.lines is not None and run.lines.references for run in runs):
+        lead += " Random actions, and the best action to play always (static), show what learning adds."
     unit = choices("learning-unit", "Show", {"reward": "reward", "share": "share of V*"}) if known else ""
     scale = choices("learning-scale", "Episodes", EPISODE_SCALES)
     body = panel(controls(unit, scale), chart("learning", "learning curves"))
@@ -115,28 +118,31 @@ def memory(runs: Sequence[RunSource], bounds: dict[int, RunBounds | None]) -> Se
     rows, classes = [], []
     for run in runs:
         bound = bounds[id(run)]
-        leaves = max(run.seed_counter("leaves"), default=0)
-        cap = "none" if run.budget_bytes is None else number(run.budget_bytes)
-        limits = ["", "", "", ""]
+        leaves = max(run.run.seed_counter("leaves"), default=0)
+        used, cap = run.summary.bytes_peak, run.summary.budget_bytes
+        limits = [""] * 5
         if bound is not None:
-            limits = [number(bound.bytes[-1]), number(bound.leaves), _paper(bound), _binding(bound, run)]
-        found = [escape(run.label), number(run.peak_bytes), cap, limits[0], number(leaves) if leaves else ""]
-        rows.append([*found, *limits[1:]])
-        broken = run.over_budget or (bound is not None and bool(bound.violations))
+            most = [number(bound.bytes[-1]), number(bound.certificate_bytes), number(bound.leaves)]
+            limits = [*most, _paper(bound), _binding(bound, run)]
+        sizes = [number(used), "none" if cap is None else number(cap), *limits[:2]]
+        rows.append([escape(run.label), *sizes, number(leaves) if leaves else "", *limits[2:]])
+        broken = run.summary.over_budget or (bound is not None and bool(bound.violations))
         classes.append("bad" if broken else "")
     headings = [
         "",
         ">peak bytes",
         ">cap",
-        ">exact bound",
+        ">most in use",
+        ">never fills",
         ">leaves",
-        ">exact bound",
+        ">most leaves",
         ">paper's bound",
         "cap can bind",
     ]
     lead = (
-        "Bytes of the controller over the run, worst seed, against the cap and against the exact bound: the "
-        "most that any run of this job can use, whatever the world does."
+        "Bytes of the controller over the run, worst seed, against the cap and against the most that any run "
+        "of this job can use, whatever the environment does. A block that never fills is a little larger, "
+        "because reclaiming keeps a reserve free; it is the size that adamb plan names."
     )
     note = ""
     if any(bound is not None and not bound.paper_condition_met for bound in bounds.values()):
@@ -151,31 +157,32 @@ def _paper(bound: RunBounds) -> str:
 
 
 def _binding(bound: RunBounds, run: RunSource) -> str:
-    if run.budget_bytes is None:
+    if run.summary.budget_bytes is None:
         return "no cap"
     first = bound.first_binding_episode
     return "never" if first is None else f"from episode {number(first)}"
 
 
 def ledger(runs: Sequence[RunSource]) -> Section | None:
-    shown = [(i, run, run.recording) for i, run in enumerate(runs) if run.recording is not None]
+    shown = [(i, run, kept) for i, run in enumerate(runs) if (kept := run.run.recording) is not None]
     if not shown:
         return None
     body = ""
     for i, run, recording in shown:
         found = payload.frame_ledger(recording.frames[-1])
         body += title(run.label) if len(shown) > 1 else ""
-        body += ledger_html(found, capped=run.budget_bytes is not None)
+        body += ledger_html(found, capped=run.summary.budget_bytes is not None)
         body += panel(chart(f"ledger-history-{i}", "bytes by owner over the episodes"))
-    lead = f"Every byte of the block of seed {shown[0][1].first_seed} after the last episode, by its owner."
+    seed = shown[0][1].summary.seed_base
+    lead = f"Every byte of the block of seed {seed} after the last episode, by its owner."
     return section("ledger", "Where the bytes are", lead, body)
 
 
 def block_ledger(blocks: Sequence[BlockSource]) -> Section | None:
-    known = [block for block in blocks if block.inspection.ledger is not None]
+    known = [found for block in blocks if (found := block.inspection.ledger) is not None]
     if not known:
         return None
-    body = "".join(ledger_html(block.inspection.ledger) for block in known)
+    body = "".join(ledger_html(found) for found in known)
     return section("ledger", "Where the bytes are", "Every byte of the block by its owner.", body)
 
 
@@ -192,8 +199,9 @@ def ledger_html(found: Ledger, *, capped: bool = True) -> str:
             share = f"{100 * size / found.total:.1f} %"
             rows.append([swatch + escape(owner), number(size), share, escape(OWNER_MEANING[owner])])
     rows.append(["<b>block</b>", f"<b>{number(found.total)}</b>", "100.0 %", "the sum of all of them"])
+    last = [*[""] * (len(rows) - 1), "total"]
     drawn = f'<div class="ledger" role="img" aria-label="{escape(names)}">{parts}</div>'
-    return panel(drawn, table(["owner", ">bytes", ">share", "what it holds"], rows))
+    return panel(drawn, table(["owner", ">bytes", ">share", "what it holds"], rows, last))
 
 
 def _ledger_part(owner: str, size: int, share: float) -> str:
@@ -205,37 +213,36 @@ def _ledger_part(owner: str, size: int, share: float) -> str:
 
 def timeline(runs: Sequence[RunSource]) -> Section | None:
     name = "What happened when"
-    recorded = [(i, run) for i, run in enumerate(runs) if run.recording is not None]
+    recorded = [(i, run, kept) for i, run in enumerate(runs) if (kept := run.run.recording) is not None]
     if not recorded:
-        if not any(run.data.get("core") for run in runs):
+        if not any(run.summary.core for run in runs):
             return None
         text = (
             "Add --record to adamb run to see when balls were split, refused or reclaimed, and the partition."
         )
-        if any(run.stale for run in runs):
+        if any(run.run.stale for run in runs):
             text = "The recording was made by another version of the core and cannot be read; run it again."
         return section("timeline", name, "", hint(text))
     body = ""
-    for i, run in recorded:
+    for i, run, kept in recorded:
         body += title(run.label) if len(recorded) > 1 else ""
-        body += _timeline_of(i, run)
+        body += _timeline_of(i, run.summary.seed_base, kept)
     lead = (
         "The counters of the recorded seed after every episode. Vertical lines are restarts after a change."
     )
     return section("timeline", name, lead, body)
 
 
-def _timeline_of(i: int, run: RunSource) -> str:
-    assert run.recording is not None
-    count = dict(zip(payload.COUNTERS, run.recording.counters[-1].tolist(), strict=True))
+def _timeline_of(i: int, seed: int, recording: Recording) -> str:
+    count = dict(zip(BLOCK_COUNTERS, recording.counters[-1].tolist(), strict=True))
     events = panel(chart(f"events-{i}", "refusals and reclaims"))
     if count["reclaims"] + count["refused"] + count["no_room"] == 0:
         calm = "There was room for every split and every sample."
         events = panel(f"<p><b>Nothing was refused and nothing reclaimed.</b> {calm}</p>")
     sentences = [
-        f"Seed {run.first_seed}: {number(count['splits'])} balls are split at the end,",
+        f"Seed {seed}: {number(count['splits'])} balls are split at the end,",
         f"{number(count['refused'])} splits were refused,",
-        f"{number(count['no_room'])} samples lent to a parent,",
+        f"{number(count['no_room'])} samples counted in a parent,",
         f"{number(count['reclaims'])} pieces reclaimed,",
         f"{number(count['saturations'])} times counts were halved,",
         f"{number(count['restarts'])} restarts.",

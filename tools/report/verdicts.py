@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from adamb.budgets.sizes import format_bytes
+from adamb.budgets.sizes import format_bytes, format_cap
 from adamb.tools.report.bounds import RunBounds
 from adamb.tools.report.sources import (
     BlockSource,
+    ChipSource,
     LatencySource,
+    LeagueSource,
     ProfileSource,
     RunSource,
     Source,
@@ -19,6 +21,7 @@ from adamb.tools.report.sources import (
 OK, BAD, NOTE = "ok", "bad", "note"
 FIT, LEARN, SPEED, FULL = "Did it fit?", "Did it learn?", "How fast does it decide?", "When memory ran out"
 HEALTH, KNOWS = "Is it sound?", "What does it know?"
+AHEAD, TARGETS, CLAIMED = "Is it ahead?", "Are the targets met?", "Do the paper's claims hold?"
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class Judgement:
     violations: list[str]
     answers: list[Answer] = field(default_factory=list)
     attached: bool = False
-    """Already told by the answers about a run."""
+    """Already said by the answers about a run."""
 
     @property
     def ok(self) -> bool:
@@ -65,12 +68,16 @@ def judge(source: Source, bounds: RunBounds | None, latency: list[LatencySource]
 
         return judge_run(source, bounds, latency)
     if isinstance(source, LatencySource):
-        broken = [f"bound broken: {line}" for line in source.data.get("violations", [])]
+        broken = [f"bound broken: {line}" for line in source.summary.violations]
         return Judgement(source.label, "latency", broken, [speed_of_latency(source)])
+    if isinstance(source, ChipSource):
+        return judge_chip(source)
     if isinstance(source, ProfileSource):
         return judge_profile(source)
     if isinstance(source, BlockSource):
         return judge_block(source)
+    if isinstance(source, LeagueSource):
+        return judge_league(source)
     assert isinstance(source, SweepSource), source
     return judge_sweep(source)
 
@@ -94,62 +101,104 @@ def number(value: float) -> str:
 
 
 def speed_of_latency(source: LatencySource) -> Answer:
-    data = source.data
-    unit, act, observe = data.get("unit", ""), data["act"], data["observe"]
-    bound = data.get("bound_act")
-    limit = "" if bound is None else f" (no act can take more than {number(bound)})"
+    found = source.summary
+    act, observe, worst = found.act, found.observe, number(found.act.max)
+    limit = "" if found.bound_act is None else f" (no act can take more than {number(found.bound_act)})"
     sentences = [
-        f"On {data['target']} the dearest act takes {number(act['max'])} {unit}{limit},",
-        f"the mean one {number(act['mean'])}.",
-        f"Learning from it takes {number(observe['mean'])}, in 99.9 % of the calls at most",
-        f"{number(observe['p999'])}, never more than {number(observe['max'])}.",
+        f"On {found.target} the worst act takes {worst} {found.unit}{limit},",
+        f"the mean one {number(act.mean)}.",
+        f"Learning from it takes {number(observe.mean)}, in 99.9 % of the calls at most",
+        f"{number(observe.p999)}, never more than {number(observe.max)}.",
     ]
-    if data.get("board"):
-        low, high = data["board"]["act_max_us"]
-        sentences.append(f"The dearest act on {data['board']['name']}: {low:,.1f} to {high:,.1f} µs.")
-    broken = data.get("violations", [])
-    sentences += [f"Broken: {line}." for line in broken]
-    return Answer(SPEED, BAD if broken else OK, f"{number(act['max'])} {unit} at most", " ".join(sentences))
+    if found.board is not None:
+        low, high = found.board.act_max_us
+        sentences.append(f"The worst act on {found.board.name}: {low:,.1f} to {high:,.1f} µs.")
+    sentences += [f"Broken: {line}." for line in found.violations]
+    return Answer(
+        SPEED, BAD if found.violations else OK, f"{worst} {found.unit} at most", " ".join(sentences)
+    )
+
+
+def judge_chip(source: ChipSource) -> Judgement:
+    """The chip must end with the words of the host, and no decision may exceed its cycles."""
+    found = source.summary
+    broken = [] if found.agrees else ["bound broken: the block of the chip is not that of this computer"]
+    worst, bound = found.act_engine.cycles_max, found.bound_act_cycles
+    if worst > bound:
+        broken.append(f"bound broken: a decision took {worst} cycles, the bound is {bound}")
+    text = f"The engine decides in {worst} cycles at most (bound {bound}), {found.cpu} learns in "
+    text += f"{number(found.observe.cycles_mean)} cycles, at most {number(found.observe.cycles_max)}."
+    for engine in found.engines:
+        text += f" {engine.family}, for {engine.built_for}: {engine.luts} LUTs, {engine.mhz:.0f} MHz,"
+        text += f" {found.decision_ns(engine):.0f} ns a decision."
+    answer = Answer(SPEED, BAD if broken else OK, f"{worst} cycles at most", text)
+    return Judgement(source.label, "chip", broken, [answer])
 
 
 def judge_profile(source: ProfileSource) -> Judgement:
     """Bounds at every point, and the cap of the capped runs."""
-    data, cap = source.data, source.data.get("budget_bytes")
-    worst = {
-        name: max(
-            (point.get("bytes_max", 0) for point in data["points"] if point.get("run") == name), default=0
-        )
-        for name in ("capped", "uncapped")
-    }
-    broken = [f"bound broken: {line}" for line in data.get("violations", [])]
-    if cap is not None and worst["capped"] > cap:
-        used = f"{number(worst['capped'])} bytes used, the cap is {number(cap)} bytes"
+    found, cap = source.summary, source.summary.budget_bytes
+    free, capped = found.worst_bytes("uncapped"), found.worst_bytes("capped")
+    broken = [f"bound broken: {line}" for line in found.violations]
+    if cap is not None and capped > cap:
+        used = f"{number(capped)} bytes used, the cap is {number(cap)} bytes"
         broken.insert(0, f"budget broken: {used}")
-    text = f"Without a cap the worst seed used {number(worst['uncapped'])} bytes"
-    text += f" in {number(data.get('episodes', 0))} episodes"
-    if cap is not None and worst["capped"]:
-        text += f", under a cap of {number(cap)} bytes {number(worst['capped'])}"
-    text += ". Leaves, units, entries and bytes were compared with their exact bounds at every point."
+    text = f"Without a cap the worst seed used {number(free)} bytes in {number(found.episodes)} episodes"
+    if cap is not None and capped:
+        text += f", under a cap of {number(cap)} bytes {number(capped)}"
+    text += ". Leaves, units, entries and bytes were compared with their upper bounds at every point."
     short = f"Broken {len(broken)} times" if broken else "Every bound held"
     return Judgement(source.label, "profile", broken, [Answer(FIT, BAD if broken else OK, short, text)])
 
 
 def judge_sweep(source: SweepSource) -> Judgement:
     """A combination that was refused or passed its cap breaks a budget."""
-    broken = []
-    for row in source.rows:
-        cap = row.get("budget_bytes")
-        place = f"{row.get('problem')}, {row.get('agent')}, {format_bytes(float(cap)) if cap else 'no cap'}"
-        if row.get("refused"):
-            broken.append(f"budget broken: {place}: {row['refused']}")
-        elif cap and float(row.get("bytes_peak_max") or 0) > float(cap):
-            broken.append(f"budget broken: {place}: {number(float(row['bytes_peak_max']))} bytes used")
-    short = f"{len(source.rows) - len(broken)} of {len(source.rows)} combinations"
-    state = "" if source.data.get("finished", True) else " The sweep is not finished."
-    text = (
-        f"So many kept their cap, or had none. {number(float(source.data.get('cells') or 0))} cells.{state}"
+    broken, rows, meta = [], source.sweep.rows, source.sweep.meta
+    for row in rows:
+        place = f"{row.problem}, {row.agent}, {format_cap(row.budget_bytes)}"
+        if row.refused:
+            broken.append(f"budget broken: {place}: {row.refused}")
+        elif row.over_budget:
+            broken.append(f"budget broken: {place}: {number(row.bytes_peak_max or 0)} bytes used")
+    short = f"{len(rows) - len(broken)} of {len(rows)} combinations"
+    stored = len(list((source.place / "cells").glob("[!.]*.json")))
+    state = (
+        "" if meta.finished else f" The sweep is not finished: {number(stored)} results are stored so far."
     )
-    return Judgement(source.label, "sweep", broken, [Answer(FIT, BAD if broken else OK, short, text)])
+    text = f"So many kept their cap, or had none. {number(meta.cells)} cells.{state}"
+    answers = [Answer(FIT, BAD if broken else OK, short, text)]
+    if source.paper is not None:
+        claims = source.paper.claims.claims
+        holds, open_ones = sum(each.holds for each in claims), sum(each.undecided for each in claims)
+        text = f"{number(open_ones)} are undecided: the interval reaches to both sides."
+        text += f" {source.paper.claims.note}"
+        answers.append(Answer(CLAIMED, NOTE, f"{holds} of {len(claims)} comparisons", text))
+    return Judgement(source.label, "sweep", broken, answers)
+
+
+def judge_league(source: LeagueSource) -> Judgement:
+    """A score above its cap breaks a budget; a target that is missed is a result."""
+    league = source.league
+    broken = [
+        f"budget broken: {row.problem}, {row.agent}: {number(row.bytes_peak or 0)} bytes used, the cap is "
+        f"{number(row.budget_bytes or 0)} bytes"
+        for row in league.scores
+        if row.over_budget
+    ]
+    short = f"{len(league.scores) - len(broken)} of {len(league.scores)} scores"
+    text = "So many kept their cap, or did not fit and have no score."
+    fit = Answer(FIT, BAD if broken else OK, short, text)
+    cells = [row for row in league.cells if row.against == "all"]
+    count = {name: sum(row.outcome == name for row in cells) for name in ("win", "tie", "loss", "open")}
+    text = f"Against the best tuned rival of each cell: {count['win']} won, {count['tie']} tied within 1 %,"
+    text += f" {count['loss']} lost, {count['open']} open. The controller is not tuned; every rival is."
+    ahead = Answer(AHEAD, NOTE, f"{count['win']} of {len(cells)} cells won", text)
+    holds = sum(row.verdict == "holds" for row in league.verdicts)
+    short = f"{holds} of {len(league.verdicts)}"
+    targets = Answer(
+        TARGETS, NOTE, short, "A target holds only where its 95 % interval leaves no other answer."
+    )
+    return Judgement(source.label, "league", broken, [fit, ahead, targets])
 
 
 def judge_block(source: BlockSource) -> Judgement:
@@ -173,7 +222,7 @@ def judge_block(source: BlockSource) -> Judgement:
         answers.append(Answer(KNOWS, NOTE, f"{count['episodes']} episodes", text))
         never = count["refused"] == count["reclaims"] == count["no_room"] == "0"
         text = f"{count['refused']} splits were refused, {count['reclaims']} pieces reclaimed,"
-        text += f" {count['no_room']} samples lent to a parent, {count['restarts']} restarts."
+        text += f" {count['no_room']} samples counted in a parent, {count['restarts']} restarts."
         answers.append(Answer(FULL, OK if never else NOTE, "It never did" if never else "It did", text))
     broken = [f"damaged block: {line}" for line in found.problems]
     return Judgement(source.label, "block", broken, answers)

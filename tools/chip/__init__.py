@@ -1,0 +1,1 @@
+"""The controller on a chip: simulated cycle by cycle, synthesised and placed. Extra `chip`."""

@@ -1,0 +1,199 @@
+"""`adamb plan`: will this job fit into this board or budget, and for how long is that certain."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich import box
+from rich.table import Table
+
+from adamb.budgets.errors import InputError
+from adamb.tools.exit_codes import VIOLATED
+from adamb.tools.options import BATTERY, PERIOD, budget_from, of_controller
+from adamb.tools.options import in_panel as _option
+from adamb.tools.outputs import write_json
+from adamb.tools.terminal.frames import table_console
+
+if TYPE_CHECKING:
+    from adamb.budgets.battery import Battery
+    from adamb.budgets.boards import Board
+    from adamb.budgets.planner import Plan
+    from adamb.budgets.wear import Wear
+    from adamb.tools.measure.job_costs import JobCosts
+
+EXAMPLE = "Example: adamb plan --dims 1+1 --horizon 5 --episodes 2000 --mode paper --board microbit"
+IN_MICROPYTHON = "those of the C core are known (--runtime c); MicroPython's must be timed on the board"
+JOB, MEMORY, SAVES, OUTPUT = "The job", "The memory", "Saves to flash", "Output"
+
+
+def register(app: typer.Typer) -> None:
+    app.command(name="plan", epilog=EXAMPLE)(plan)
+
+
+def plan(  # long because: one line an option
+    dims: Annotated[str, _option("--dims", help="state + action dimensions", panel=JOB)] = "1+1",
+    horizon: Annotated[int, _option("--horizon", help="steps of an episode", panel=JOB)] = 5,
+    episodes: Annotated[int, _option("--episodes", help="episodes to certify", panel=JOB)] = 2000,
+    mode: Annotated[str, of_controller("mode", JOB)] = "tracking",
+    share: Annotated[str | None, of_controller("share", JOB)] = None,
+    split: Annotated[str | None, of_controller("split", JOB)] = None,
+    gamma: Annotated[str | None, of_controller("gamma", JOB)] = None,
+    phi: Annotated[str | None, of_controller("phi", JOB)] = None,
+    board: Annotated[str | None, _option("--board", help="a name or a profile's path", panel=MEMORY)] = None,
+    budget: Annotated[str | None, _option("--budget", help="bytes: 4KiB, 512B, 4096", panel=MEMORY)] = None,
+    runtime: Annotated[str | None, _option("--runtime", help="micropython or c", panel=MEMORY)] = None,
+    save_every: Annotated[
+        str | None, _option("--save-every", help="period of saves, 10min or 1h: prints the wear", panel=SAVES)
+    ] = None,
+    store: Annotated[str, _option("--store", help="bytes of flash for saves", panel=SAVES)] = "64KiB",
+    costs: Annotated[
+        bool, _option("--costs/--no-costs", help="run the compiled core for instructions", panel=OUTPUT)
+    ] = True,
+    battery: Annotated[str | None, _option("--battery", help=BATTERY, panel=OUTPUT)] = None,
+    period: Annotated[str | None, _option("--period", help=PERIOD, panel=OUTPUT)] = None,
+    json: Annotated[str | None, _option("--json", help="to a file, - is stdout", panel=OUTPUT)] = None,
+) -> None:
+    """Certify memory: the most leaves, units and bytes of a job, when a cap can bind, and what would fit.
+
+    Exit code 1 when the job does not fit at all.
+    """
+    from adamb.budgets.battery import Battery
+    from adamb.budgets.planner import NEVER, PlannedJob, parse_dims
+    from adamb.budgets.planner import plan as make_plan
+    from adamb.tools.measure.job_costs import JobCosts, measure_costs
+
+    asked = Battery.asked(battery, period)
+    if asked is not None and (board is None or not costs):
+        raise InputError("battery", battery, "needs the currents of a --board, and the times of --costs")
+    d_s, d_a = parse_dims(dims)
+    job = PlannedJob(d_s, d_a, horizon, episodes, mode, share, split, gamma, phi)
+    made = make_plan(job, board=board, budget_bytes=budget_from(budget), runtime=runtime)
+    wear = _wear(made, save_every, store)
+    found: JobCosts | str | None = None
+    if costs and made.verdict != NEVER:
+        asked_for = made.runtime != "micropython"
+        found = measure_costs(job, made.budget_bytes) if asked_for else IN_MICROPYTHON
+    life = _battery(asked, battery, found, made.board)
+    if json is not None:
+        measured = found.to_json(made.board) if isinstance(found, JobCosts) else {}
+        write_json(json, made.to_json() | measured | life | (wear.to_json() if wear else {}))
+    if json != "-":
+        _show(made, found, wear, str(life.get("battery", {}).get("sentence", "")))
+    if made.verdict == NEVER:
+        raise typer.Exit(VIOLATED)
+
+
+def _wear(made: Plan, save_every: str | None, store: str) -> Wear | None:
+    """Of saves of the block that the board or the budget has room for, else of one that never fills."""
+    from adamb.budgets.sizes import parse_size
+    from adamb.budgets.wear import Wear, parse_save_period
+
+    if save_every is None:
+        return None
+    block = min(made.certificate_bytes, made.budget_bytes or made.certificate_bytes)
+    return Wear(block, parse_size(store, "store"), parse_save_period(save_every))
+
+
+def _battery(
+    asked: Battery | None, shown: str | None, costs: JobCosts | str | None, board: Board | None
+) -> dict[str, dict[str, object]]:
+    """How long the battery lasts, if that was asked."""
+    if asked is None or board is None or costs is None:
+        return {}
+    if isinstance(costs, str):
+        raise InputError("battery", shown, f"needs times of act and observe: {costs}")
+    if costs.observe is None:
+        raise InputError("battery", shown, costs.note)
+    busy = board.seconds(costs.act + costs.observe)
+    return {"battery": {**asked.to_json(board, busy), "sentence": asked.sentence(board, busy, "the worst")}}
+
+
+def _show(made: Plan, costs: JobCosts | str | None, wear: Wear | None, life: str) -> None:
+    console = table_console()
+    console.print(_table(made, costs, wear))
+    if isinstance(costs, str):
+        console.print(f"no instructions, stack, time and energy: {costs}", highlight=False, markup=False)
+    if life:
+        console.print(life, highlight=False, markup=False)
+    console.print(f"[bold]{made.sentence}[/bold]", highlight=False)
+    for number, idea in enumerate(made.changes):
+        console.print(("to change: " if number == 0 else "       or: ") + idea, highlight=False, markup=False)
+
+
+def _table(made: Plan, costs: JobCosts | str | None, wear: Wear | None) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=_title(made), title_justify="left")
+    for heading in ("worst case", "value", "why"):
+        table.add_column(heading, justify="right" if heading == "value" else "left")
+    costly = _cost_rows(costs, made) if costs and not isinstance(costs, str) else []
+    for row in [*_rows(made), *costly, *(wear.rows() if wear else [])]:
+        table.add_row(*row)
+    return table
+
+
+def _title(made: Plan) -> str:
+    job, chosen = made.job, made.job.settings
+    rule = f"split {chosen['split']}, γ {chosen['gamma']}, φ {chosen['phi']}, share {chosen['share']}"
+    return f"{job.d_s}+{job.d_a}, H {job.horizon}, K {job.episodes}, mode {job.mode}: {rule}"
+
+
+def _rows(made: Plan) -> list[tuple[str, str, str]]:
+    from adamb.budgets.planner import NEVER, smallest_board
+
+    job, bound, paper = made.job, made.job.bound, made.paper()
+    note = "" if paper["leaves_condition_met"] else " (its condition is not met)"
+    parts = ", ".join(f"{kind} ≤ {number}" for kind, number in made.parts().items())
+    rows = [
+        ("leaves", str(made.leaves), f"level filling; the paper's bound is {paper['leaves']:.0f}{note}"),
+        ("finest level", str(bound.forest.finest_leaf(job.episodes)), made.finest_because),
+        ("units", str(made.units), parts),
+        ("bytes", str(made.certificate_bytes), "a block of this size never fills: the certificate"),
+        ("bytes to start", str(job.minimum_bytes), f"header {bound.header_units * 8} and the first trees"),
+    ]
+    always, at_all = (smallest_board(job, made.runtime, always=each) for each in (True, False))
+    least = f"the least on which it runs: {at_all.name if at_all else 'none known'}"
+    rows.append(("smallest board", always.name if always else "none", f"on which it fits always; {least}"))
+    if made.budget_bytes is not None:
+        where = f"{made.board.name}, {made.runtime}" if made.board else "budget"
+        rows.append(("available", str(made.budget_bytes), where))
+        if made.verdict != NEVER:
+            first = made.first_binding_episode
+            when = "never" if first is None else f"episode {first}"
+            rows.append(("cap can bind", when, "at the earliest; then reclaiming starts"))
+    return rows
+
+
+def _cost_rows(costs: JobCosts, made: Plan) -> list[tuple[str, str, str]]:
+    """Instructions and stack, and with a board time and energy; a range where the cycles are a range."""
+    from adamb.tools.measure.job_costs import TARGET
+
+    balls = f"up to {costs.relevant_balls} balls over a state" + (f"; {costs.note}" if costs.note else "")
+    rows = [
+        ("stack", f"{costs.stack_bytes} B", f"deepest call chain, {TARGET}"),
+        ("act", str(costs.act), f"instructions of the C core; {costs.depth} levels of V, {TARGET}"),
+        ("observe", "no bound" if costs.observe is None else str(costs.observe), f"instructions; {balls}"),
+    ]
+    board = made.board
+    if board is None:
+        return rows
+    low, high = board.cycles_per_instruction
+    model = f"{board.core.model}, {low:.2f}–{high:.2f} cycles" + (" (estimate)" if board.estimate else "")
+    rows.append(
+        ("time of act", _span(board.seconds(costs.act), 1e6, "µs"), f"{board.clock_hz / 1e6:g} MHz, {model}")
+    )
+    if costs.observe is not None:
+        rows.append(
+            ("time of observe", _span(board.seconds(costs.observe), 1e3, "ms"), "not on the critical path")
+        )
+    current = board.figures["active_current_ua"]
+    drawn = f"{_span((current.low, current.high), 1e-3, 'mA')} at {board.figures['supply_mv'].low / 1000:g} V"
+    rows.append(("energy of act", _span(board.energy_uj(costs.act), 1, "µJ"), f"per decision; {drawn}"))
+    if costs.observe is not None:
+        energy = _span(board.energy_uj(costs.observe), 1e-3, "mJ")
+        rows.append(("energy of observe", energy, "per learning step, at the worst"))
+    return rows
+
+
+def _span(pair: tuple[float, float], scale: float, unit: str) -> str:
+    low, high = (f"{value * scale:.3g}" for value in pair)
+    return f"{low} {unit}" if low == high else f"{low}–{high} {unit}"

@@ -1,0 +1,158 @@
+"""`adamb port`: everything a board needs, in one folder, sized for it."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from adamb.budgets.errors import BudgetExceeded, InputError
+from adamb.budgets.sizes import parse_size
+from adamb.firmware_model import _spec
+from adamb.tools.options import Json, Share, bounded, given, number_or_word, of_controller
+from adamb.tools.outputs import write_json
+
+if TYPE_CHECKING:
+    from adamb.tools.device.port.common import PortJob
+    from adamb.tools.device.settings import DeviceSettings
+
+DEFAULT_BLOCK = "4KiB"
+LIMITS = {"state-dims": _spec.DIM_MAX, "action-dims": _spec.DIM_MAX, "horizon": _spec.HORIZON_MAX}
+EXAMPLE = (
+    "Example: adamb port --board pico --out pico-port; adamb port --c --out controller; "
+    "adamb port --c --package --out AdaMB; "
+    "adamb port --board pico --out pico-port --deploy /dev/ttyACM0; "
+    "adamb port --board pico --usermod --out pico-port; "
+    "adamb port runs/mine --trained --board pico --out pico-port"
+)
+
+
+def register(app: typer.Typer) -> None:
+    app.command(name="port", epilog=EXAMPLE)(port)
+
+
+def port(  # long because: one line an option
+    out: Annotated[Path, typer.Option("--out", help="folder to write")],
+    source: Annotated[
+        str | None,
+        typer.Argument(metavar="[PROBLEM|RUN-FOLDER]", help="takes dimensions, horizon and options from it"),
+    ] = None,
+    board: Annotated[
+        str | None, typer.Option("--board", help="a board of adamb boards, or a profile")
+    ] = None,
+    c: Annotated[
+        bool, typer.Option("--c", help="the C core as a drop-in folder instead of MicroPython")
+    ] = False,
+    package: Annotated[
+        bool,
+        typer.Option("--package", help="with --c: a library for Arduino, PlatformIO, ESP-IDF, Zephyr, CMake"),
+    ] = False,
+    usermod: Annotated[
+        bool,
+        typer.Option("--usermod", help="with --board: also the C core, to build into MicroPython's firmware"),
+    ] = False,
+    trained: Annotated[
+        bool, typer.Option("--trained", help="ship what the first seed of the run has learnt")
+    ] = False,
+    state_dims: Annotated[
+        int | None, typer.Option("--state-dims", help="coordinates of the state, 1 to 3 [1]")
+    ] = None,
+    action_dims: Annotated[
+        int | None, typer.Option("--action-dims", help="coordinates of the action, 1 to 3 [1]")
+    ] = None,
+    horizon: Annotated[int | None, typer.Option("--horizon", help="steps of an episode, 1 to 31 [5]")] = None,
+    budget: Annotated[
+        str | None,
+        typer.Option("--budget", help="bytes of the block; a size that suits the board unless given"),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="of the controller's random draws")] = 1,
+    mode: Annotated[str | None, of_controller("mode")] = None,
+    share: Share = None,
+    when_full: Annotated[str | None, of_controller("when_full")] = None,
+    bonus: Annotated[str | None, of_controller("bonus")] = None,
+    gamma: Annotated[str | None, of_controller("gamma")] = None,
+    phi: Annotated[str | None, of_controller("phi")] = None,
+    split: Annotated[str | None, of_controller("split")] = None,
+    action: Annotated[str | None, of_controller("action")] = None,
+    detect: Annotated[str | None, of_controller("detect")] = None,
+    deploy: Annotated[
+        str | None, typer.Option("--deploy", help="also copy it to the board at this serial port and test it")
+    ] = None,
+    json: Json = None,
+    force: Annotated[bool, typer.Option("--force", help="write into a folder that is not empty")] = False,
+) -> None:
+    """Write the controller for a board: MicroPython package with self-test and control loop, or C sources."""
+    from adamb.tools.device.port.common import PortJob, refuse_folder, write_folder
+    from adamb.tools.device.port.source import read_source
+
+    if c and deploy is not None:
+        raise InputError("deploy", deploy, "C sources are built into your firmware; leave --deploy out")
+    if package and not c:
+        raise InputError("package", "on", "is the C core for your toolchain; add --c")
+    if usermod and c:
+        raise InputError("usermod", "on", "is for MicroPython; leave --c out, and name a board")
+    if not c and board is None:
+        raise InputError("board", None, "name a board (adamb boards lists them), or add --c for the C core")
+    typed = given(**{"state-dims": state_dims, "action-dims": action_dims, "horizon": horizon})
+    shape = {name: bounded(name, value, 1, LIMITS[name]) for name, value in typed.items()}
+    found = read_source(source, shape, trained=trained)
+    changed = given(
+        mode=mode, share=share, when_full=when_full, bonus=number_or_word(bonus),
+        gamma=number_or_word(gamma), phi=number_or_word(phi), split=split, action=action, detect=detect,
+    )  # fmt: skip
+    settings = found.settings(changed, bounded("seed", seed, 0, 0xFFFF))
+    wanted = found.budget_bytes if budget is None else parse_size(budget) & ~1
+    if c:
+        size = _c_block(settings, board, wanted)
+    else:
+        size = _micropython_block(settings, str(board), wanted, usermod=usermod)
+    job = PortJob(settings, size, out, _command_line(), found.trained, found.plant, usermod).checked()
+    refuse_folder(job.folder, force=force)
+    files = _files(job, None if c else board, package=package)
+    write_folder(job.folder, files, force=force)
+    line = f"{job.folder}: {len(files)} files, a block of {job.block_bytes} bytes; read README.md"
+    typer.echo(line, err=json == "-")
+    write_json(json, {"folder": str(job.folder), "block_bytes": job.block_bytes, "files": sorted(files)})
+    if deploy is not None:
+        from adamb.tools.device.port.deploy import deploy_folder
+
+        raise typer.Exit(deploy_folder(job.folder, deploy))
+
+
+def _files(job: PortJob, board: str | None, *, package: bool) -> dict[str, bytes]:
+    """For MicroPython on a board, as plain C, or as a library of C."""
+    from adamb.tools.device.port import bare_c, library, micropython
+
+    if board is not None:
+        return micropython.files(job, board)
+    return library.files(job) if package else bare_c.files(job)
+
+
+def _command_line() -> str:
+    """The command as the user typed it, for the generated files."""
+    return " ".join(["adamb", *map(shlex.quote, sys.argv[1:])])
+
+
+def _c_block(settings: DeviceSettings, board: str | None, wanted: int | None) -> int:
+    """Bytes of the block: what is wanted, else a part of what the board leaves to C."""
+    from adamb.budgets.boards import load_board
+    from adamb.tools.device.port.common import suitable_block
+
+    if board is None:
+        return parse_size(DEFAULT_BLOCK) if wanted is None else wanted
+    available = load_board(board).available_bytes("c")
+    size = suitable_block(available, 2 * settings.required_words()) if wanted is None else wanted
+    if size > available:
+        raise BudgetExceeded(size, available, f"the block of {size} bytes")
+    return size
+
+
+def _micropython_block(
+    settings: DeviceSettings, board: str, wanted: int | None, *, usermod: bool
+) -> int:
+    from adamb.tools.device.port.micropython import block_for_board
+
+    return block_for_board(board, settings, wanted, usermod=usermod)

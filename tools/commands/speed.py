@@ -1,0 +1,98 @@
+"""`adamb speed`: act and observe of every implementation in nanoseconds, and how they compare."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from adamb.budgets.errors import InputError
+from adamb.tools.options import (
+    Json,
+    SeedBase,
+    Share,
+    bounded,
+    budget_from,
+    given,
+    of_controller,
+    seed_range,
+    words,
+)  # fmt: skip
+from adamb.tools.outputs import check_outputs, write_json
+from adamb.tools.terminal.frames import table_console
+
+if TYPE_CHECKING:
+    from adamb.tools.measure.call_times import CallTime
+
+EXAMPLE = "Example: adamb speed oil-laplace --episodes 500; adamb speed oil-2d --only c-batch,c --json -"
+
+
+def register(app: typer.Typer) -> None:
+    app.command(name="speed", epilog=EXAMPLE)(speed)
+
+
+def speed(
+    problem: Annotated[str, typer.Argument(metavar="PROBLEM", help="oil-laplace, oil-2d, …")] = "oil-laplace",
+    episodes: Annotated[int, typer.Option("--episodes", help="episodes to learn from")] = 500,
+    controllers: Annotated[
+        int, typer.Option("--controllers", help="how many step together in the batch entry")
+    ] = 32,
+    rounds: Annotated[int, typer.Option("--rounds", help="repetitions; the fastest counts")] = 3,
+    only: Annotated[
+        str | None, typer.Option("--only", help="some of c-batch, c, python, reference, with commas")
+    ] = None,
+    mode: Annotated[str | None, of_controller("mode")] = None,
+    share: Share = None,
+    budget: Annotated[str | None, typer.Option("--budget", help="cap in bytes: 4KiB, 4096")] = None,
+    seed_base: SeedBase = 0,
+    json: Json = None,
+) -> None:
+    """Measure one act and one observe on a recorded run: C in batches and singly, Python, the reference."""
+    from adamb.host_sim.registry import make_problem
+    from adamb.tools.measure import call_times
+
+    names = list(call_times.SUBJECTS) if only is None else words("only", only)
+    for name in names:
+        if name not in call_times.SUBJECTS:
+            raise InputError("only", name, f"must be among {', '.join(call_times.SUBJECTS)}")
+    bounded("rounds", rounds, 1, 100)
+    check_outputs(json, force=True)
+    seeds = seed_range(bounded("controllers", controllers, 1, 1000), seed_base)
+    task = make_problem(problem, seeds, episodes=bounded("episodes", episodes, 1, 100_000))
+    cap = budget_from(budget)
+    recording = call_times.record(task, cap, given(mode=mode, share=share))
+    timings = [call_times.measure(name, recording, rounds) for name in names]
+    fastest = max(min(timing.step_ns for timing in timings), 1e-3)
+    content = {
+        "problem": problem,
+        "episodes": episodes,
+        "horizon": task.horizon,
+        "controllers": controllers,
+        "rounds": rounds,
+        "seed_base": seed_base,
+        "budget_bytes": cap,
+        **{name: recording.core(1).config.words[name] for name in ("mode", "share")},
+        "rows": [timing.to_json(fastest) for timing in timings],
+    }
+    write_json(json, content)
+    if json != "-":
+        table_console().print(_table(content, timings, fastest))
+
+
+def _table(content: dict, timings: list[CallTime], fastest: float) -> Table:
+    caption = (
+        f"mean over {content['episodes']} episodes of {content['horizon']} steps ({content['mode']}, share "
+        f"{content['share']}), seeds from {content['seed_base']}, fastest of {content['rounds']} rounds"
+    )
+    table = Table(title=f"speed on {content['problem']}", caption=caption, title_justify="left")
+    for heading in ("implementation", "act", "observe", "both", "ratio"):
+        table.add_column(heading, justify="left" if heading == "implementation" else "right", no_wrap=True)
+    for timing in timings:
+        cells = [_nanoseconds(value) for value in (timing.act_ns, timing.observe_ns, timing.step_ns)]
+        table.add_row(timing.name, *cells, f"{timing.step_ns / fastest:.3g}×")
+    return table
+
+
+def _nanoseconds(value: float) -> str:
+    return f"{value:.0f} ns" if value < 1000 else f"{value / 1000:.3g} µs"

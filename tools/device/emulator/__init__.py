@@ -1,0 +1,1 @@
+"""Cross compiling the C core and running it on emulated processors."""

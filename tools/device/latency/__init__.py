@@ -1,0 +1,1 @@
+"""What act and observe cost on a target, call by call."""

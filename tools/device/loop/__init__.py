@@ -1,0 +1,1 @@
+"""In the loop: the host plays the environment, the controller decides and learns where it really runs."""

@@ -1,0 +1,1 @@
+"""The Python core as a board has it, in the real interpreter."""

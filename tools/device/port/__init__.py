@@ -1,0 +1,1 @@
+"""What `adamb port` writes."""

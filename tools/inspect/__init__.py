@@ -1,0 +1,1 @@
+"""Blocks from boards: reading them from files, naming their words, judging them."""

@@ -1,0 +1,1 @@
+"""Measurements behind commands, and benchmarks to be run by hand."""
