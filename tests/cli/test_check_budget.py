@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from adamb.tools.cli import main
+from support.command import adamb, refused
 
 FILE = """
 problem = "oil-laplace"
@@ -22,12 +22,10 @@ min_reward = {reward}
 
 @pytest.fixture
 def check(tmp_path: Path, capsys):
-    def run(text: str, *options: str) -> tuple[int, str, str]:
+    def run(text: str, *options: str, call=adamb):
         path = tmp_path / "budget.toml"
         path.write_text(text, encoding="utf-8")
-        code = main(["check-budget", str(path), *options])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
+        return call(capsys, "check-budget", path, *options)
 
     return run
 
@@ -68,10 +66,7 @@ def test_a_planted_violation_of_bytes_is_caught(check):
     ],
 )
 def test_a_wrong_file_is_one_line_and_exit_code_2(check, old, new, message):
-    code, _, err = check(FILE.format(size="4KiB", reward=1).replace(old, new))
-    assert code == 2
-    assert message in err
-    assert len(err.strip().splitlines()) == 1
+    assert message in check(FILE.format(size="4KiB", reward=1).replace(old, new), call=refused)
 
 
 def test_a_limit_on_instructions_is_refused_for_an_agent_that_has_no_target(check):

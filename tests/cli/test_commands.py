@@ -11,18 +11,20 @@ import pytest
 import typer
 
 from adamb.tools.cli import app, main
+from support.command import refused
 
 
 def leaves(command, path=()):
     """Every command that does something, with the words that call it."""
-    if hasattr(command, "commands"):
-        for name, below in command.commands.items():
-            yield from leaves(below, (*path, name))
+    if hasattr(command, "list_commands"):
+        for name in command.list_commands(None):
+            yield from leaves(command.get_command(None, name), (*path, name))
     else:
         yield path, command
 
 
-COMMANDS = {" ".join(path): command for path, command in leaves(typer.main.get_command(app))}
+EVERY = {" ".join(path): command for path, command in leaves(typer.main.get_command(app))}
+COMMANDS = {name: command for name, command in EVERY.items() if not command.hidden}
 
 
 def test_the_commands_of_the_readme_are_there():
@@ -39,6 +41,15 @@ def test_help_says_what_it_does_and_gives_an_example(name, capsys):
     assert COMMANDS[name].help and len(COMMANDS[name].help.split()) > 4
 
 
+@pytest.mark.parametrize(("former", "name"), [("planning", "lookahead")])
+def test_a_former_name_still_works_but_is_not_shown(former, name, capsys):
+    assert main([former, "--help"]) == 0
+    assert COMMANDS[name].help in " ".join(capsys.readouterr().out.split())
+    assert main(["--help"]) == 0
+    shown = capsys.readouterr().out
+    assert EVERY[former].hidden and f" {name} " in shown and f" {former} " not in shown
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_writes_json(name):
     options = {option for parameter in COMMANDS[name].params for option in parameter.opts}
@@ -52,10 +63,24 @@ def test_every_option_has_a_help_text(name):
 
 
 @pytest.mark.parametrize("name", COMMANDS)
+def test_no_help_text_loses_words_in_brackets(name):
+    """What begins like a tag of rich's markup, `[default: 5]`, is not shown."""
+    command = COMMANDS[name]
+    texts = [command.help, command.epilog, *(getattr(p, "help", None) for p in command.params)]
+    assert [text for text in texts if re.search(r"(?<!\\)\[[a-z#/@][^\[]*\]", text or "")] == []
+
+
+def test_the_help_of_sweep_names_every_shipped_sweep():
+    from adamb.tools.commands.sweep import SHIPPED
+
+    names = {path.stem.replace("_", "-") for path in SHIPPED.glob("*.toml")}
+    (file,) = (p.help for p in COMMANDS["sweep"].params if p.name == "file")
+    assert names == set(re.findall(r"[\w-]+", file.partition(":")[2]))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
 def test_an_unknown_option_is_one_line_that_names_the_help(name, capsys):
-    assert main([*name.split(), "--no-such-option"]) == 2
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1 and f"adamb {name} --help" in error
+    assert f"adamb {name} --help" in refused(capsys, *name.split(), "--no-such-option")
 
 
 def complete(words, shell="bash"):

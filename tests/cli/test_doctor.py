@@ -9,14 +9,8 @@ from importlib import metadata
 import pytest
 
 from adamb.firmware_model import _spec
-from adamb.tools import doctor_command
-from adamb.tools.cli import main
-
-
-def adamb(capsys, *arguments):
-    code = main([str(argument) for argument in arguments])
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
+from adamb.tools.commands import doctor as doctor_command
+from support.command import adamb
 
 
 def parts(capsys):
@@ -37,7 +31,7 @@ def test_what_is_missing_comes_with_the_way_to_get_it(capsys, monkeypatch):
     def nothing(name):
         raise metadata.PackageNotFoundError(name)
 
-    monkeypatch.setattr(doctor_command.metadata, "version", nothing)
+    monkeypatch.setattr(doctor_command, "version", nothing)
     monkeypatch.setattr(doctor_command.shutil, "which", lambda name: None)
     code, ok, found = parts(capsys)
     assert code == 0 and ok, "everything that is missing is optional"
@@ -46,6 +40,7 @@ def test_what_is_missing_comes_with_the_way_to_get_it(capsys, monkeypatch):
     code, out, _ = adamb(capsys, "doctor")
     assert code == 0 and "to get what is missing:" in out and "adamb[device]" in out
     assert "apt install qemu-system-arm" in out
+    assert "or make device in a checkout" in out and "or make chip in a checkout" in out
 
 
 def test_a_program_that_does_not_start_is_missing_and_says_why(capsys, monkeypatch):

@@ -4,18 +4,22 @@ code 2, and the loss of nothing that was done before."""
 from __future__ import annotations
 
 import json
-from pathlib import Path
+import pickle
 
 import gymnasium
 import numpy as np
 import pytest
 
+from adamb.budgets import boards
+from adamb.budgets.errors import BudgetExceeded, InputError
+from adamb.firmware_model.host import StaleCore
 from adamb.host_sim import make_agent, make_problem, simulate
-from adamb.host_sim.sweep import Store
-from adamb.host_sim.sweep_spec import read_spec
-from adamb.tools.cli import main
+from adamb.host_sim.sweep.reader import read_spec
+from adamb.host_sim.sweep.run import CellFiles
+from adamb.tools.device.extras import DeviceToolMissing
+from support.command import adamb, refused
+from support.standin_problem import PROBLEM
 
-PROBLEM = f"{Path(__file__).parents[1] / 'host' / 'standin_problem.py'}:Standin"
 SMALL = ["--episodes", "10", "--seeds", "2", "--quiet"]
 
 MISBEHAVING = """
@@ -26,7 +30,7 @@ class Task(Problem):
     horizon = 3
     wrong_from = 30
 
-    def _dynamics(self, h, states, actions, noise):
+    def dynamics(self, h, states, actions, noise):
         rewards = 1 - abs(states[:, 0] - actions[:, 0])
         following = actions.copy()
         if self.episode >= self.wrong_from and h == 1:
@@ -45,20 +49,6 @@ WRONGS = {
     "following[0] = 2.0": "state = 2.0: step 1 of episode 30: must be from 0 to 1",
     "rewards = rewards[:1]": "shape = '(1,) and (2, 1)': step 1 of episode 30: must be (2,) and (2, 1)",
 }
-
-
-def adamb(capsys, *arguments):
-    code = main([str(argument) for argument in arguments])
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
-
-
-def refused(capsys, *arguments):
-    """The line; nothing on stdout, no traceback, exit code 2."""
-    code, out, error = adamb(capsys, *arguments)
-    assert code == 2 and out == "", (code, out, error)
-    assert error.count("\n") == 1 and error.startswith("adamb: error: "), error
-    return error
 
 
 def task(tmp_path, wrong="rewards[0] = np.nan", name="Task"):
@@ -81,6 +71,9 @@ def task(tmp_path, wrong="rewards[0] = np.nan", name="Task"):
         (["run", "oil-laplace", "--board", "rp2041"], "rp2040"),
         (["run", "gym:Pendlum-v1"], "Pendulum-v1"),
         (["run", "missing.py:Task"], "there is no such file"),
+        (["run", "task.py"], "name the class in it, too: task.py:Class"),
+        (["run", "oil-laplace", "--agent", "mine.py"], "name the class in it, too: mine.py:Class"),
+        (["run", "dram-1x1", "--trace", "/"], "file = '/': is not a file"),
         (["run", "oil-laplace", "--seedz", "3"], "--seeds"),
         (["rum", "oil-laplace"], "rum"),
         (["sweep", "papr"], "did you mean paper"),
@@ -180,7 +173,7 @@ def test_nonsense_in_one_cell_of_a_sweep_costs_only_that_cell(capsys, tmp_path):
     out = tmp_path / "out"
     error = refused(capsys, "sweep", file, "--out", out, "--jobs", 1, "--quiet")
     assert "reward = nan: step 1 of episode 30" in error and "1 finished cells are saved" in error
-    spec, store = read_spec(file), Store(out)
+    spec, store = read_spec(file), CellFiles(out)
     assert [store.get(cell) is not None for cell in spec.cells] == [False, True]
 
 
@@ -203,12 +196,54 @@ class Liar(gymnasium.Env):
         return np.array([0.5], dtype=np.float32), reward, False, False, {}
 
 
-def test_a_gymnasium_environment_that_leaves_its_reward_bounds_names_the_option(capsys, tmp_path):
+def test_a_gymnasium_environment_that_leaves_its_reward_bounds_is_played_on_and_told(capsys, tmp_path):
     if "LiarTest-v0" not in gymnasium.registry:
         gymnasium.register("LiarTest-v0", Liar, max_episode_steps=4)
     out = tmp_path / "out"
     command = ["run", "gym:LiarTest-v0", "--episodes", 40, "--seeds", 2, "--out", out, "--quiet"]
     bounds = ["--set", "reward_low=0", "--set", "reward_high=1"]
-    code, _, error = adamb(capsys, *command, *bounds)
-    assert code == 2 and "reward = 5.0" in error and "--set reward_high=..." in error, error
-    assert json.loads((out / "run.json").read_text())["episodes"] == 25
+    code, printed, error = adamb(capsys, *command, *bounds)
+    assert code == 0 and "120 rewards" in error and "--set reward_high=5 takes them all" in error, error
+    assert "clipped rewards" in printed and "in its own units" in printed
+    kept, details = (json.loads((out / name).read_text()) for name in ("run.json", "details.json"))
+    assert kept["episodes"] == 40 and kept["figures"]["clipped_rewards"] == 60
+    assert details["problem"]["reward_bounds"] == [0, 1]
+    assert details["problem"]["parameters"]["reward_high"] == 1
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        InputError("seeds", 0, "must be at least 1"),
+        BudgetExceeded(528, 1, "the header"),
+        DeviceToolMissing("node"),
+    ],
+)
+def test_an_error_of_a_worker_process_arrives_as_it_was(error):
+    arrived = pickle.loads(pickle.dumps(error))
+    assert type(arrived) is type(error) and str(arrived) == str(error) and vars(arrived) == vars(error)
+
+
+def test_a_library_that_a_limit_on_memory_keeps_out_is_one_line(capsys, monkeypatch):
+    def unmapped():
+        raise ImportError("libscipy_openblas.so: failed to map segment from shared object")
+
+    monkeypatch.setattr(boards, "board_names", unmapped)
+    assert "not enough memory" in refused(capsys, "boards")
+
+
+def test_a_core_built_of_older_files_is_one_line_in_every_command(capsys, monkeypatch):
+    def stale():
+        raise StaleCore("come from different specifications; make .venv/.installed builds it again")
+
+    monkeypatch.setattr(boards, "board_names", stale)
+    assert "make .venv/.installed" in refused(capsys, "boards")
+
+
+def test_an_import_that_fails_for_another_reason_is_not_called_a_lack_of_memory(capsys, monkeypatch):
+    def missing():
+        raise ImportError("cannot import name 'x'")
+
+    monkeypatch.setattr(boards, "board_names", missing)
+    with pytest.raises(ImportError):
+        adamb(capsys, "boards")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import pickle
+import signal
 
 from joblib import Parallel, delayed
 from rich.console import Console
 
-from adamb.tools import live_tasks
+from adamb.tools.terminal import live_tasks
 
 
 def count_up(meter, episodes):
@@ -24,8 +25,15 @@ def test_meters_of_other_processes_are_read(monkeypatch):
         assert Parallel(n_jobs=2)(delayed(count_up)(meter, 50) for meter in meters) == [50, 50]
         seen = [int(meter._shared[0]) if meter._shared is not None else None for meter in meters]
         shared = live_tasks.np.memmap(meters[0].path, dtype=live_tasks.np.int64, mode="r")
-        assert shared.tolist() == [50, 50] and seen == [None, None]
+        assert shared.tolist() == [50, 50, 0] and seen == [None, None]
     assert "one: episode" in text.getvalue() and "two: episode" in text.getvalue()
+
+
+def test_ctrl_c_asks_every_task_to_stop():
+    with live_tasks.watch(Console(), ["one", "two"], 50, quiet=True) as meters:
+        assert [meter(1) for meter in meters] == [False, False]
+        signal.raise_signal(signal.SIGINT)
+        assert [meter(2) for meter in pickle.loads(pickle.dumps(meters))] == [True, True]
 
 
 def test_a_terminal_gets_bars(monkeypatch):

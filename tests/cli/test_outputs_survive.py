@@ -1,6 +1,6 @@
 """Two runs in one folder, a full disk, a folder that cannot be written, kill -9: what was finished stays.
 
-A line says what happened. For one run alone see test_run.py, for sweeps that go on see test_sweep.py.
+A line says what happened. For one run alone see test_run.py, for sweeps that go on see tests/host/sweep.
 """
 
 from __future__ import annotations
@@ -10,16 +10,13 @@ import json
 import os
 import resource
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from adamb.tools.cli import main
+from support.command import finish, one_line, refused, start, wait_until
+from support.standin_problem import PROBLEM
 
-PROBLEM = f"{Path(__file__).parents[1] / 'host' / 'standin_problem.py'}:Standin"
 SWEEP = f"""
 name = "many"
 problems = [{{ name = "{PROBLEM}", label = "standin" }}]
@@ -29,25 +26,6 @@ episodes = 60
 seeds = 2
 seeds_per_cell = 1
 """
-
-
-def start(*arguments, **options):
-    command = [sys.executable, "-m", "adamb.tools.cli", *map(str, arguments)]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen(command, text=True, **(pipes | options))
-
-
-def wait_until(condition, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
-
-
-def finish(process):
-    out, error = process.communicate(timeout=120)
-    assert "Traceback" not in error, error
-    return process.returncode, out, error
 
 
 def cells(folder):
@@ -88,7 +66,7 @@ def test_two_runs_into_one_folder_at_once_leave_the_files_of_one_and_the_results
     codes = [code for code, _, _ in ended]
     assert sorted(codes) == [0, 2], ended
     line = ended[codes.index(2)][2]
-    assert line.count("\n") == 1 and "another run has written here meanwhile" in line, line
+    assert "another run has written here meanwhile" in one_line(line)
     written = json.loads((folder / "run.json").read_text())
     assert written["seed_base"] == bases[codes.index(0)], "the files are of the run that says so"
 
@@ -102,7 +80,7 @@ def test_two_sweeps_into_one_folder_at_once_are_told_apart(file, tmp_path):
     code, out, error = finish(start("sweep", file, "--out", tmp_path / "out", "--jobs", 1))
     first.kill()
     first.communicate()
-    assert code == 2 and out == "" and error.count("\n") == 1 and "another sweep" in error, error
+    assert code == 2 and out == "" and "another sweep" in one_line(error)
 
 
 @pytest.mark.slow
@@ -120,10 +98,8 @@ def test_a_disk_that_is_full_stops_a_sweep_with_one_line_and_later_it_goes_on(fi
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder that not even root may write")
 def test_a_folder_that_cannot_be_written_stops_a_sweep_with_one_line(file, capsys):
-    code = main(["sweep", str(file), "--out", "/proc/self/out", "--jobs", "1"])
-    captured = capsys.readouterr()
-    assert code == 2 and captured.out == "" and captured.err.count("\n") == 1, captured.err
-    assert captured.err.startswith("adamb: error: /proc/self/out"), captured.err
+    error = refused(capsys, "sweep", file, "--out", "/proc/self/out", "--jobs", 1)
+    assert error.startswith("adamb: error: /proc/self/out"), error
 
 
 @pytest.mark.slow

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from adamb.host_sim.block_view import BlockView
-from adamb.host_sim.recording import Recording
-from adamb.tools import partition_plot
+from adamb.host_sim import make_agent, make_problem
+from adamb.host_sim.blocks.recording import Recording
+from adamb.host_sim.blocks.view import BlockView
 from adamb.tools.cli import main
+from adamb.tools.figures import partition as partition_plot
+from support.pictures import outside, overlaps, texts
 
 
 @pytest.fixture(scope="module")
@@ -22,8 +24,37 @@ def folder(tmp_path_factory):
 def test_plot_leaves_a_picture_of_the_partition(folder):
     assert (folder / "partition.png").read_bytes().startswith(b"\x89PNG")
     text = (folder / "partition.svg").read_text()
-    assert "Q of each ball" in text and "exact Q*" in text and "h = 4" in text
+    assert "learned" in text and "exact Q*" in text and "h = 4" in text
     assert len(text) < 1_000_000
+
+
+def drawn(horizon):
+    """The picture of a controller with so many steps, after a few samples."""
+    agent = make_agent("adamb", make_problem("oil-laplace", [3], horizon=horizon), budget_bytes="8KiB")
+    return partition_plot.partition_figure(BlockView(agent.blocks[0]), "title")
+
+
+def test_every_one_of_ten_steps_is_drawn():
+    figure = drawn(10)
+    shown = [axes._left_title.get_text() for axes in figure.axes if axes._left_title.get_text()]
+    assert shown == [f"h = {h}" for h in range(10)]
+    assert "shown" not in figure.get_suptitle() and overlaps(figure) == [] and outside(figure) == []
+
+
+def test_a_picture_that_leaves_steps_out_says_so():
+    figure = drawn(31)
+    shown = [axes for axes in figure.axes if axes._left_title.get_text()]
+    assert len(shown) == 12 and "12 of 31 steps are shown" in figure.get_suptitle()
+
+
+def test_all_steps_and_the_optimum_have_one_scale_and_a_colour_bar(folder):
+    recording = Recording.load(folder / "recording.npz")
+    view = BlockView(recording.frames[-1])
+    figure = partition_plot.partition_figure(view, "title", recording.optimum)
+    pictures = [each for axes in figure.axes for each in (*axes.collections, *axes.images)]
+    limits = {each.get_clim() for each in pictures if each.get_array() is not None}
+    assert len(pictures) >= 2 * view.horizon and len(limits) == 1
+    assert partition_plot.SCALE in {text for text, _ in texts(figure)} and overlaps(figure) == []
 
 
 def test_an_agent_without_a_block_has_none(tmp_path):

@@ -5,50 +5,22 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import re
-import resource
 import signal
-import subprocess
-import sys
-from contextlib import contextmanager
-from pathlib import Path
 
 import numpy as np
 import pytest
 from rich.console import Console
 
+from adamb.firmware_model.host import StaleCore
 from adamb.host_sim import agents
-from adamb.host_sim.runner import Progress
-from adamb.tools import live, outputs
-from adamb.tools.cli import main
+from adamb.host_sim.agent import Progress, Shape
+from adamb.tools import stopping
+from adamb.tools.terminal import run_view
+from support.command import adamb, finish, one_line, refused, start
+from support.standin_problem import PROBLEM
 
-PROBLEM = f"{Path(__file__).parents[1] / 'host' / 'standin_problem.py'}:Standin"
 QUICK = ["--agent", "random", "--episodes", "20", "--seeds", "3"]
-
-
-def adamb(capsys, *arguments):
-    code = main([str(argument) for argument in arguments])
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
-
-
-def one_line(error: str) -> str:
-    assert error.count("\n") == 1 and error.startswith("adamb: error: "), error
-    assert "Traceback" not in error
-    return error
-
-
-def start(*arguments, **options):
-    command = [sys.executable, "-m", "adamb.tools.cli", *map(str, arguments)]
-    return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8", **options
-    )
-
-
-def finish(process, timeout=60):
-    out, error = process.communicate(timeout=timeout)
-    return process.returncode, out, error
 
 
 # ---- the table and the files ---------------------------------------------------------------------------
@@ -84,8 +56,8 @@ def test_the_folder_holds_result_curves_and_pictures(capsys, tmp_path):
     folder = tmp_path / "deep" / "run"
     code, _, error = adamb(capsys, "run", PROBLEM, *QUICK, "--out", folder, "--plot")
     assert code == 0, error
-    names = ["bytes.png", "bytes.svg", "curves.csv", "details.json", "reward.png", "reward.svg", "run.json"]
-    assert sorted(path.name for path in folder.iterdir()) == names
+    names = {"bytes.png", "bytes.svg", "curves.csv", "details.json", "lines.json", "reward.png", "reward.svg"}
+    assert {path.name for path in folder.iterdir()} == {*names, "run.json"}
     assert (folder / "reward.png").read_bytes().startswith(b"\x89PNG")
     assert b"reward per episode" in (folder / "reward.svg").read_bytes()
     rows = list(csv.DictReader(io.StringIO((folder / "curves.csv").read_text())))
@@ -95,6 +67,18 @@ def test_the_folder_holds_result_curves_and_pictures(capsys, tmp_path):
     assert result["reward_per_episode"]["mean"] == pytest.approx(mean)
     assert float(rows[-1]["regret_mean"]) == pytest.approx(result["regret"]["mean"])
     assert rows[-1]["bytes_max"] == "0"
+
+
+def test_the_folder_holds_the_curve_of_every_seed_and_what_agents_earn_that_do_not_learn(capsys, tmp_path):
+    code, _, error = adamb(capsys, "run", "oil-laplace", *QUICK, "--out", tmp_path / "a")
+    assert code == 0, error
+    lines = json.loads((tmp_path / "a" / "lines.json").read_text())
+    assert lines["seeds"] == [0, 1, 2] and [len(row) for row in lines["reward"]] == [20] * 3
+    found = json.loads((tmp_path / "a" / "run.json").read_text())
+    assert lines["references"]["random"] == found["reward_per_episode"] and lines["reference_episodes"] == 20
+    assert lines["references"]["static"]["mean"] > lines["references"]["random"]["mean"]
+    adamb(capsys, "run", "oil-laplace", *QUICK, "--out", tmp_path / "b", "--no-references")
+    assert json.loads((tmp_path / "b" / "lines.json").read_text())["references"] == {}
 
 
 def test_pictures_have_a_place_when_none_is_given(capsys, tmp_path, monkeypatch):
@@ -118,73 +102,6 @@ def test_a_json_file_is_not_replaced_either(capsys, tmp_path):
     command = ["run", PROBLEM, *QUICK, "--json", tmp_path / "result.json"]
     assert adamb(capsys, *command)[0] == 0
     assert "exists already" in one_line(adamb(capsys, *command)[2])
-
-
-# ---- when the disk says no -----------------------------------------------------------------------------
-
-
-def test_a_full_disk_costs_the_file_but_not_the_results(capsys):
-    code, out, error = adamb(capsys, "run", PROBLEM, *QUICK, "--json", "/dev/full")
-    assert code == 2 and "reward per episode" in out
-    assert "could not be saved" in one_line(error) and "No space left" in error
-
-
-def test_a_disk_that_fills_up_in_the_middle_leaves_no_half_file(tmp_path):
-    def cap_file_size():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
-
-    command = ["run", PROBLEM, "--agent", "random", "--episodes", "500", "--seeds", "2", "--out", tmp_path]
-    code, out, error = finish(start(*command, preexec_fn=cap_file_size))
-    assert code == 2 and "reward per episode" in out
-    assert "could not be saved" in one_line(error)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_folder_that_cannot_be_made_costs_the_files_but_not_the_results(capsys, tmp_path):
-    (tmp_path / "file").write_text("in the way")
-    code, out, error = adamb(capsys, "run", PROBLEM, *QUICK, "--out", tmp_path / "file" / "run")
-    assert code == 2 and "reward per episode" in out
-    assert "could not be saved" in one_line(error) and "Not a directory" in error
-
-
-def test_a_json_file_in_a_folder_that_is_not_there_is_named(capsys, tmp_path):
-    code, out, error = adamb(capsys, "run", PROBLEM, *QUICK, "--json", tmp_path / "none" / "result.json")
-    assert code == 2 and "reward per episode" in out
-    assert f"{tmp_path / 'none' / 'result.json'}: No such file or directory" in one_line(error)
-
-
-@contextmanager
-def not_as_root():
-    """Root may write anywhere, so a refusal can only be seen by somebody else."""
-    user = os.geteuid()
-    if user == 0:
-        os.seteuid(65534)
-    try:
-        yield
-    finally:
-        os.seteuid(user)
-
-
-def test_a_read_only_folder_costs_the_files_but_not_the_results(capsys, tmp_path):
-    command = ["run", PROBLEM, *QUICK, "--out"]
-    assert adamb(capsys, *command, tmp_path / "before")[0] == 0
-    tmp_path.chmod(0o500)
-    with not_as_root():
-        code, out, error = adamb(capsys, *command, tmp_path / "run")
-    assert code == 2 and "reward per episode" in out and "Permission denied" in one_line(error)
-
-
-def test_a_replaced_file_is_the_old_or_the_new_one_even_when_renaming_fails(tmp_path, monkeypatch):
-    target = tmp_path / "run.json"
-    outputs.write_atomic(target, b"old")
-
-    def refuse(*_):
-        raise OSError("the power went")
-
-    monkeypatch.setattr(os, "replace", refuse)
-    with pytest.raises(OSError, match="power"):
-        outputs.write_atomic(target, b"new")
-    assert target.read_bytes() == b"old" and list(tmp_path.iterdir()) == [target]
 
 
 # ---- mistakes ------------------------------------------------------------------------------------------
@@ -219,16 +136,15 @@ def test_a_replaced_file_is_the_old_or_the_new_one_even_when_renaming_fails(tmp_
         (["--drift", "hlaf"], "did you mean half"),
         (["--instance", "papr"], "did you mean paper"),
         (["--bugdet", "4KiB"], "--budget"),
-        (["--gamma", "x"], "--gamma"),
+        (["--gamma", "x"], "gamma = 'x': must be a number above 0 and at most 16"),
         (["extra"], "extra"),
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_2(capsys, arguments, explanation):
     code, out, error = adamb(capsys, "run", PROBLEM, *arguments)
     assert code == 2 and out == ""
-    lines = [line for line in error.splitlines() if not line.startswith("adamb: note: ")]
-    assert len(lines) == 1 and lines[0].startswith("adamb: error: ")
-    assert explanation in lines[0]
+    lines = [line for line in error.splitlines(keepends=True) if not line.startswith("adamb: note: ")]
+    assert explanation in one_line("".join(lines))
 
 
 @pytest.mark.parametrize(
@@ -242,8 +158,7 @@ def test_a_mistake_is_one_line_and_exit_code_2(capsys, arguments, explanation):
     ],
 )
 def test_a_wrong_name_suggests_the_nearest(capsys, arguments, explanation):
-    code, out, error = adamb(capsys, *arguments)
-    assert code == 2 and out == "" and explanation in one_line(error).replace("PROBLEM", "problem")
+    assert explanation in refused(capsys, *arguments).replace("PROBLEM", "problem")
 
 
 def test_no_arguments_show_the_help(capsys):
@@ -255,7 +170,8 @@ def test_help_has_an_example_and_every_documented_option(capsys):
     code, out, _ = adamb(capsys, "run", "--help")
     assert code == 0 and "Example: adamb run" in out
     documented = (
-        "agent core mode share budget board when-full bonus gamma phi split planning action episodes horizon "
+        "agent core mode share budget board when-full bonus gamma phi split planning action detect "
+        "episodes horizon "
         "seeds seed-base drift continuing set json out plot"
     )
     for option in documented.split():
@@ -304,10 +220,18 @@ def test_options_reach_the_agent_with_their_type(capsys, monkeypatch):
 
 
 def test_a_missing_core_is_said_and_the_reference_runs(capsys, monkeypatch):
-    monkeypatch.setitem(agents.CORES, "c", agents.Core("adamb.host_sim.no_such_module", "CoreAgent"))
+    monkeypatch.setitem(agents.CORES, "c", agents.CoreLocation("adamb.host_sim.no_such_module", "CoreAgent"))
     code, out, error = adamb(capsys, "run", PROBLEM, "--episodes", 20, "--seeds", 2, "--json", "-")
     assert code == 0 and json.loads(out)["core"] == "reference"
     assert "note: no C core is built here" in error
+
+
+def test_a_core_built_of_older_files_is_an_error_and_not_replaced_by_the_reference(capsys, monkeypatch):
+    def stale(location):
+        raise StaleCore("the compiled core and _spec.py come from different specifications")
+
+    monkeypatch.setattr(agents.CoreLocation, "load", stale)
+    assert "different specifications" in refused(capsys, "run", PROBLEM, "--episodes", 20, "--seeds", 2)
 
 
 # ---- while it runs -------------------------------------------------------------------------------------
@@ -315,9 +239,7 @@ def test_a_missing_core_is_said_and_the_reference_runs(capsys, monkeypatch):
 
 def _progress(budget_bytes=4096):
     task = agents.Agent.__new__(agents.RandomAgent)
-    agents.RandomAgent.__init__(
-        task, d_s=1, d_a=1, horizon=4, seeds=[0, 1], episodes=100, budget_bytes=budget_bytes
-    )
+    agents.RandomAgent.__init__(task, Shape(1, 1, 4, [0, 1], 100), budget_bytes=budget_bytes)
     task.bytes_used = lambda: np.array([1024, 2048])
     task.stats = lambda: {"leaves": np.array([10, 20]), "reclaims": np.array([3, 5])}
     returns = np.full((2, 100), 2.0)
@@ -326,7 +248,7 @@ def _progress(budget_bytes=4096):
 
 def test_the_panel_shows_progress_time_left_reward_memory_and_reclaims():
     console = Console(file=io.StringIO(), force_terminal=True, width=110, color_system=None)
-    console.print(live.panel(_progress(), "standin", elapsed=60, stopping=True))
+    console.print(run_view.panel(_progress(), "standin", elapsed=60, stopping=True))
     text = console.file.getvalue()
     for shown in ("40 of 100", "1:30 left", "2.000 (80.0 % of the optimum)", "2 KiB of 4 KiB",
                   "leaves 15", "reclaims 4", "ending after this episode"):  # fmt: skip
@@ -336,7 +258,7 @@ def test_the_panel_shows_progress_time_left_reward_memory_and_reclaims():
 def test_without_a_terminal_progress_is_plain_lines_at_every_tenth():
     console = Console(file=io.StringIO(), force_terminal=False, width=40)
     progress = _progress(budget_bytes=None)
-    lines = live.PlainLines(live.StopRequest(), console, "standin", interval=0)
+    lines = run_view.PlainLines(stopping.StopRequest(), console, "standin", interval=0)
     for done in range(1, 101):
         progress.done = done
         assert lines(progress) is False
@@ -360,7 +282,7 @@ def test_ctrl_c_ends_cleanly_and_saves_what_was_done(tmp_path):
 
 
 def test_a_second_ctrl_c_does_not_wait_for_the_episode():
-    with live.stop_on_interrupt() as stop:
+    with stopping.stop_on_interrupt() as stop:
         signal.raise_signal(signal.SIGINT)
         assert stop.asked
         with pytest.raises(KeyboardInterrupt):

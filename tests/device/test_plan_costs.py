@@ -9,15 +9,17 @@ import pytest
 pytest.importorskip("unicorn")
 pytest.importorskip("ziglang")
 
+from adamb.budgets.battery import Battery
 from adamb.budgets.boards import load_board
-from adamb.budgets.planner import Job
+from adamb.budgets.planner import PlannedJob
 from adamb.host_sim.registry import make_problem
 from adamb.tools.cli import main
-from adamb.tools.device.core import HostCore
-from adamb.tools.device.measure import measure_cortex
-from adamb.tools.device.settings import Settings
+from adamb.tools.device.emulator.core import HostCore
+from adamb.tools.device.latency.meters import measure_cortex
+from adamb.tools.device.settings import DeviceSettings
 from adamb.tools.device.stream import record
-from adamb.tools.plan_costs import TARGET, Costs, measure_costs, relevant_balls
+from adamb.tools.measure.job_costs import TARGET, JobCosts, measure_costs, relevant_balls
+from support.command import refused
 
 EPISODES = 150
 
@@ -26,21 +28,21 @@ EPISODES = 150
 @pytest.mark.parametrize("problem", ["oil-laplace", "oil-2d"])
 def test_no_call_of_a_run_costs_more_than_planned(problem):
     made = make_problem(problem, [3], episodes=EPISODES)
-    settings = Settings(made.d_s, made.d_a, made.horizon)
+    settings = DeviceSettings(made.d_s, made.d_a, made.horizon)
     config, words = settings.config(), 2048
     stream = record(problem, made, HostCore(config, words), config, words, EPISODES)
     costs = measure_cortex(stream, TARGET)
-    planned = measure_costs(Job(made.d_s, made.d_a, made.horizon, EPISODES), 2 * words)
-    assert isinstance(planned, Costs) and planned.observe is not None
+    planned = measure_costs(PlannedJob(made.d_s, made.d_a, made.horizon, EPISODES), 2 * words)
+    assert isinstance(planned, JobCosts) and planned.observe is not None
     assert costs.act.max() <= planned.act
     assert costs.observe.max() <= planned.observe
     assert costs.stack_measured_bytes <= planned.stack_bytes
 
 
 @pytest.fixture(scope="module")
-def planned() -> Costs:
-    found = measure_costs(Job(1, 1, 5, 2000), 4096)
-    assert isinstance(found, Costs)
+def planned() -> JobCosts:
+    found = measure_costs(PlannedJob(1, 1, 5, 2000), 4096)
+    assert isinstance(found, JobCosts)
     return found
 
 
@@ -58,18 +60,43 @@ def test_time_and_energy_are_instructions_times_the_boards_figures(planned):
     assert "seconds" not in planned.to_json(None)
 
 
+def test_a_battery_lasts_as_long_as_the_worst_calls_let_it(planned, capsys):
+    command = ["plan", "--board", "microbit", "--budget", "4KiB", "--battery", "1000mAh", "--period", "1s"]
+    assert main([*command, "--json", "-"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    busy = load_board("microbit").seconds(sum(content["instructions"][each] for each in ("act", "observe")))
+    assert content["battery"]["hours"] == pytest.approx(Battery(1000, 1).hours(load_board("microbit"), busy))
+    assert content["energy_uj"]["observe"][0] > content["energy_uj"]["act"][0] > 0
+    assert main(command) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert content["battery"]["sentence"] in shown and "per learning step" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--board", "pico"], "--runtime c"),
+        (["--board", "microbit", "--mode", "paper"], "no bound"),
+        (["--board", "microbit", "--no-costs"], "times of --costs"),
+        ([], "currents of a --board"),
+    ],
+)
+def test_a_battery_without_times_or_currents_is_refused(arguments, complaint, capsys):
+    assert complaint in refused(capsys, "plan", *arguments, "--battery", "1Ah", "--period", "1s")
+
+
 def test_more_episodes_never_cost_less(planned):
-    fewer = measure_costs(Job(1, 1, 5, 20), 4096)
-    assert isinstance(fewer, Costs)
+    fewer = measure_costs(PlannedJob(1, 1, 5, 20), 4096)
+    assert isinstance(fewer, JobCosts)
     assert fewer.act <= planned.act
     assert fewer.observe <= planned.observe
-    assert relevant_balls(Job(1, 1, 5, 20), None) < relevant_balls(Job(1, 1, 5, 2000), None)
-    assert relevant_balls(Job(1, 1, 5, 2000), 64) == 9
+    assert relevant_balls(PlannedJob(1, 1, 5, 20), None) < relevant_balls(PlannedJob(1, 1, 5, 2000), None)
+    assert relevant_balls(PlannedJob(1, 1, 5, 2000), 64) == 9
 
 
 def test_paper_mode_says_that_observe_has_no_bound():
-    found = measure_costs(Job(1, 1, 5, 100, "paper"), None)
-    assert isinstance(found, Costs)
+    found = measure_costs(PlannedJob(1, 1, 5, 100, "paper"), None)
+    assert isinstance(found, JobCosts)
     assert found.observe is None
     assert "no bound" in found.note
 
@@ -80,13 +107,16 @@ def test_the_command_shows_them_and_can_leave_them_out(capsys):
     assert content["instructions"]["act"] > 50
     assert content["stack_bytes"] > 100
     assert content["seconds"]["act"][0] < content["seconds"]["act"][1]
+    assert main(["plan", "--board", "microbit"]) == 0
+    shown = capsys.readouterr().out
+    assert "mJ" in shown and "e+0" not in shown, "energies have a unit that needs no exponent"
     assert main(["plan", "--board", "microbit", "--no-costs", "--json", "-"]) == 0
     assert "instructions" not in json.loads(capsys.readouterr().out)
 
 
 def test_without_the_tools_the_plan_still_certifies_memory(monkeypatch, capsys):
-    from adamb.tools.device import measure
     from adamb.tools.device.extras import DeviceToolMissing
+    from adamb.tools.device.latency import meters as measure
 
     def missing(*_):
         raise DeviceToolMissing("an emulator")
@@ -132,5 +162,4 @@ def test_a_block_too_small_for_the_target_is_explained(tmp_path, capsys):
     path.write_text(
         BUDGET.format(act=400).replace('bytes = "2KiB"', 'bytes = "100B"').replace("min_reward", "#")
     )
-    assert main(["check-budget", str(path)]) == 2
-    assert len(capsys.readouterr().err.strip().splitlines()) == 1
+    refused(capsys, "check-budget", path)

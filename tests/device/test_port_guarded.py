@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import re
 import shutil
-import struct
 import subprocess
 from array import array
 from pathlib import Path
 
 import pytest
-from on_board import MACHINE, copied
 
 from adamb.firmware_model import _spec, snapshot
 from adamb.tools.cli import main
-from adamb.tools.device import core
-from adamb.tools.device.compile import MemoryMap, build_image
-from adamb.tools.device.cortex_m import Machine
-from adamb.tools.device.elf import Image
-from adamb.tools.device.micropython import Run, run_program
-from adamb.tools.device.stubs import check
+from adamb.tools.device.emulator import core
+from adamb.tools.device.emulator.compile import MemoryMap, build_image
+from adamb.tools.device.emulator.cortex_m import Machine
+from adamb.tools.device.emulator.elf import Image
+from adamb.tools.device.micropython.interpreter import Run, run_program
+from adamb.tools.device.micropython.stubs import check
+from support.on_board import LIFE, MACHINE, copied, without_waiting
 
 for _package in ("ziglang", "unicorn", "capstone"):
     pytest.importorskip(_package, reason="pip install adamb[device]")
@@ -29,19 +28,18 @@ for _package in ("ziglang", "unicorn", "capstone"):
 BOARD = """
 #include "adamb_guard.h"
 #include "adamb_spec.h"
+#include "plants/board.h"
 int guarded_start(void);
 void guarded_episode(void);
 const adamb_guard *guarded_report(void);
 static int32_t temperature; /* the emulator loads no initial values */
-static uint16_t duty_now;
+static int32_t duty_now;
 static uint8_t storage[8 * 4096];
 static uint32_t feeds;
+void board_begin(void) {}
 int32_t board_sensor(void) { return temperature; }
-void board_actuator(uint16_t duty) { duty_now = duty; }
-void board_wait(void)
-{
-    temperature += (2000 + (int32_t)(((uint32_t)duty_now * 7500u) >> 16) - temperature) / 10;
-}
+void board_actuator(int32_t duty) { duty_now = duty; }
+void board_wait(void) { temperature += (250 + duty_now * 22 / 10 - temperature) * 3 / 10; }
 void board_feed_watchdog(void) { feeds++; }
 int board_flash_read(void *context, uint32_t address, uint8_t *data, uint32_t bytes)
 {
@@ -61,11 +59,11 @@ int board_flash_erase(void *context, uint32_t address)
     for (uint32_t i = 0; i < 4096; i++) storage[address + i] = 0xFF;
     return 0;
 }
-/* Lives, is hit twice, and lives on; the digits of the result tell what the guard counted. */
+/* Runs, is damaged twice, and continues; the digits of the result are what the guard counted. */
 int run(int episodes);
 int run(int episodes)
 {
-    temperature = 2000;
+    temperature = 1400;
     int first = guarded_start();
     const adamb_guard *guard = guarded_report();
     for (int i = 0; i < episodes; i++) {
@@ -74,7 +72,8 @@ int run(int episodes)
         if (i == episodes * 3 / 4) guard->block[ADAMB_H_FREE_HEAD] ^= 0x0100;
     }
     int fed = feeds >= (uint32_t)episodes * 4;
-    return guard->damages * 1000 + guard->restored * 100 + fed * 10 + (first == ADAMB_GUARD_ANEW) * 2 +
+    int initialised = first == ADAMB_GUARD_REINITIALISED;
+    return guard->damages * 1000 + guard->restored * 100 + fed * 10 + initialised * 2 +
            (guarded_start() == ADAMB_GUARD_RESTORED);
 }
 """
@@ -87,8 +86,8 @@ def test_the_guarded_example_builds_without_warnings_and_recovers(c_folder: Path
     done = subprocess.run(command, cwd=c_folder, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr + done.stdout
     counted = re.search(r"(\d+) times damaged: (\d+) .* (\d+)", done.stdout)
-    damaged, restored, anew = map(int, counted.groups())
-    assert (damaged, restored, anew) == (10, 10, 0)
+    damaged, restored, reinitialised = map(int, counted.groups())
+    assert (damaged, restored, reinitialised) == (10, 10, 0)
 
 
 @pytest.mark.slow
@@ -101,25 +100,30 @@ def test_the_guarded_loop_saves_and_recovers_on_an_emulated_cortex_m(c_folder: P
         target="cortex-m0plus", roots=["run"], includes=[c_folder], memory=memory,
     )  # fmt: skip
     call = Machine(Image(image), cpu="cortex-m0plus", memory=memory).call("run", 120)
-    # Two damages, both restored, the watchdog fed, begun anew at first, restored at last.
+    # Two damages, both restored, the watchdog fed, initialised at first, restored at last.
     assert call.result == 2 * 1000 + 2 * 100 + 10 + 2 + 1
 
 
 # ---- MicroPython -----------------------------------------------------------------------------------------
 
-RP2 = """
-class Flash:
+ESP32 = """
+class Partition:
     \"\"\"Sixteen sectors in RAM; what is written lasts in a file, as on a board.\"\"\"
 
-    data = None
+    TYPE_DATA = 1
+    there = {there}
+
+    @classmethod
+    def find(cls, kind, label):
+        assert (kind, label) == (cls.TYPE_DATA, "adamb")
+        return [cls()] if cls.there else []
 
     def __init__(self):
-        if Flash.data is None:
-            try:
-                with open("/flash.bin", "rb") as file:
-                    Flash.data = bytearray(file.read())
-            except OSError:
-                Flash.data = bytearray(b"\\x5a" * 65536 + b"\\x5a" * 65536)
+        try:
+            with open("/flash.bin", "rb") as file:
+                self.data = bytearray(file.read())
+        except OSError:
+            self.data = bytearray(b"\\x5a" * 65536)
 
     def readblocks(self, block, buffer, offset=0):
         start = block * 4096 + offset
@@ -130,6 +134,8 @@ class Flash:
         start = block * 4096 + offset
         for i in range(len(buffer)):
             self.data[start + i] &= buffer[i]
+        with open("/flash.bin", "wb") as file:
+            file.write(self.data)
 
     def ioctl(self, operation, argument):
         if operation == 4:
@@ -161,61 +167,116 @@ def looked():
         hit({link}, 9)  # a tree loses its root; only the guard's eyes see that
     if World.reads == 2100:
         guard = sys.modules["main_guarded"].GUARD
-        print("counted", guard.damages, guard.restored, guard.anew, guard.passes > 0, World.feeds > 1000)
-        import rp2
-        with open("/flash.bin", "wb") as file:
-            file.write(rp2.Flash.data)
+        counts = guard.damages, guard.restored, guard.reinitialised
+        print("counted", *counts, guard.passes > 0, World.feeds > 1000)
+        import os
+        saves = [name for name in os.listdir() if name.endswith(".sav")]
+        print("files", *saves)
+        if saves:
+            os.rename(saves[0], "/last.sav")
         sys.exit(0)
 """
 )
 
 
-@pytest.fixture(scope="module")
-def pico(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("port") / "pico"
-    assert main(["port", "--board", "pico", "--budget", "2KiB", "--out", str(folder)]) == 0
+def exported(board: str, folder: Path) -> Path:
+    assert main(["port", "--board", board, "--budget", "2KiB", "--out", str(folder)]) == 0
     return folder
 
 
-def power_on(folder: Path, kind: str, flash: bytes | None) -> Run:
-    """Run the guarded loop until the world ends it; `flash` is what earlier lives left on the storage."""
-    files = copied(folder, kind, "adamb_settings.py", "adamb_storage.py")
-    loop = (folder / "main_guarded.py").read_text().replace("PERIOD_MS = 500", "PERIOD_MS = 0")
+@pytest.fixture(scope="module")
+def pico(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return exported("pico", tmp_path_factory.mktemp("port") / "pico")
+
+
+@pytest.fixture(scope="module")
+def esp32(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return exported("esp32", tmp_path_factory.mktemp("port") / "esp32")
+
+
+def power_on(folder: Path, kind: str, **left: bytes | str) -> Run:
+    """Run the guarded loop until the world ends it; `left`: files of earlier runs, modules of the board."""
+    files = copied(folder, kind, "adamb_settings.py", "adamb_storage.py", "plant.py", "main_guarded.py")
     finest = 7  # of the default thresholds
     world = WORLD.format(units=_spec.H_UNITS, link=_spec.H_WORDS + 1 + finest + _spec.S_ROOT)
-    files |= {"/main_guarded.py": loop, "/rp2.py": RP2, "/machine.py": world}
-    if flash is not None:
-        files["/flash.bin"] = flash
-    return run_program("import main_guarded", files, outputs=("/flash.bin",), seconds=200)
+    files |= {"/adamb_board.py": without_waiting(folder), "/machine.py": world}
+    files |= {f"/{name.replace('_dot_', '.').replace('_', '-')}": content for name, content in left.items()}
+    return run_program("import main_guarded", files, outputs=("/flash.bin", "/last.sav"), seconds=200)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["py", "mpy"])
 def test_the_guarded_loop_saves_and_recovers_on_micropython(pico: Path, kind: str) -> None:
-    first = power_on(pico, kind, None)
+    first = power_on(pico, kind)
     assert first.status == 0, first.errors
-    assert "clean start" in first.output and "counted 2 2 0 True True" in first.output, first.output
-    second = power_on(pico, kind, first.files["/flash.bin"])
-    assert re.search(r"save \d+ restored", second.output), second.output
+    assert "last save: 0\n" in first.output and "counted 2 2 0 True True" in first.output, first.output
+    assert re.search(r"files adamb-\d+\.sav\n", first.output), "older saves are removed"
+    second = power_on(pico, kind, adamb_41_dot_sav=first.files["/last.sav"])
+    assert "last save: 41\n" in second.output, second.output
+    assert int(re.search(r"files adamb-(\d+)", second.output)[1]) > 41
 
 
 @pytest.mark.slow
-def test_what_the_loop_saved_opens_on_a_host(pico: Path) -> None:
-    flash = power_on(pico, "mpy", None).files["/flash.bin"]
-    at = flash.rfind(struct.pack("<HH", _spec.STORE_MAGIC, _spec.STORE_VERSION))
-    length = int.from_bytes(flash[at + 8 : at + 12], "little")
-    block = array("H", bytes(2048))
-    assert snapshot.restore(flash[at + 16 : at + 16 + length], block) == 0
+def test_a_save_that_power_cut_off_costs_no_more_than_itself(pico: Path) -> None:
+    whole = power_on(pico, "mpy").files["/last.sav"]
+    episodes = counted_at_start(pico, adamb_8_dot_sav=whole, adamb_9_dot_sav=whole[: len(whole) // 2])
+    assert episodes == counted_at_start(pico, adamb_8_dot_sav=whole) > 0
+    assert counted_at_start(pico, adamb_9_dot_sav=whole[:100]) == 0, "no whole save: initialised"
+
+
+def counted_at_start(folder: Path, **left: bytes) -> int:
+    """Episodes of the controller with which the loop begins."""
+    files = copied(folder, "mpy", "adamb_settings.py", "adamb_storage.py")
+    files |= {f"/{name.replace('_dot_', '.').replace('_', '-')}": content for name, content in left.items()}
+    program = (
+        "from array import array\nimport adamb_settings as s\nfrom adamb_storage import FileSaves\n"
+        "from adamb.firmware_model import check, guard\nblock = array('H', bytes(2 * s.BLOCK_WORDS))\n"
+        "guard.open(s.CONFIG, block, FileSaves(len(block)))\nprint(check.stats(block)['episodes'])\n"
+    )
+    return int(run_program(program, files).require_success().output)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("board", "port"), [("pico", "rp2"), ("esp32", "esp32")])
-def test_the_guarded_loop_uses_only_what_boards_have(board: str, port: str, tmp_path: Path) -> None:
-    folder = tmp_path / board
-    assert main(["port", "--board", board, "--out", str(folder)]) == 0
-    assert f"import {port}\n" in (folder / "main_guarded.py").read_text()
-    if port == "rp2":
-        files = {path.relative_to(folder / "py").as_posix(): path for path in (folder / "py").rglob("*.py")}
-        names = ("main_guarded.py", "adamb_storage.py", "adamb_settings.py")
-        files |= {name: folder / name for name in names}
-        assert check(files) == []
+def test_a_partition_of_its_own_is_used_only_where_the_firmware_has_one(esp32: Path) -> None:
+    without = power_on(esp32, "mpy", esp32_dot_py=ESP32.replace("{there}", "False"))
+    assert without.status == 0, without.errors
+    assert "/last.sav" in without.files and "/flash.bin" not in without.files
+    first = power_on(esp32, "mpy", esp32_dot_py=ESP32.replace("{there}", "True"))
+    assert "/last.sav" not in first.files and "counted 2 2 0 True True" in first.output, first.output
+    again = power_on(
+        esp32, "mpy", esp32_dot_py=ESP32.replace("{there}", "True"), flash_dot_bin=first.files["/flash.bin"]
+    )
+    assert re.search(r"last save: [1-9]", again.output), again.output
+
+
+@pytest.mark.slow
+def test_what_the_loop_saved_opens_on_a_host(pico: Path, tmp_path: Path, capsys) -> None:
+    saved = tmp_path / "last.sav"
+    saved.write_bytes(power_on(pico, "mpy").files["/last.sav"])
+    assert snapshot.restore(saved.read_bytes(), array("H", bytes(2048))) == 0
+    assert main(["inspect", str(saved)]) == 0
+
+
+@pytest.mark.slow
+def test_the_recipe_of_the_readme_keeps_a_controller(pico: Path) -> None:
+    blocks = re.findall(r"```python\n(.*?)```", (pico / "README.md").read_text(), re.DOTALL)
+    program = (
+        "from array import array\nfrom adamb.firmware_model import core\n" + LIFE + "CONFIG = core.Config()\n"
+    )
+    program += blocks[0] + "before = list(block)\nblock = array('H', bytes(1024))\n" + blocks[1]
+    program += "print(before == list(block), code, controller.act(0, state, action))\n"
+    assert run_program(program, copied(pico, "mpy")).require_success().output == "True 0 0\n"
+
+
+@pytest.mark.slow
+def test_the_guarded_loop_of_a_pico_never_touches_raw_flash(pico: Path) -> None:
+    """The stock firmware mounts the whole of it as a file system."""
+    loop = (pico / "main_guarded.py").read_text()
+    assert "rp2" not in loop and "Flash(" not in loop and "FileSaves" in loop
+
+
+@pytest.mark.slow
+def test_the_guarded_loop_uses_only_what_boards_have(pico: Path) -> None:
+    files = {path.relative_to(pico / "py").as_posix(): path for path in (pico / "py").rglob("*.py")}
+    names = ("main_guarded.py", "adamb_board.py", "plant.py", "adamb_storage.py", "adamb_settings.py")
+    assert check(files | {name: pico / name for name in names}) == []

@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from streams import CASES, recording, stream_of
 
 from adamb.host_sim.registry import make_problem
-from adamb.tools.device import qemu
-from adamb.tools.device.compile import MICROBIT, MemoryMap
-from adamb.tools.device.core import EmulatedCore, HostCore, replay_in_qemu
-from adamb.tools.device.device_python import PythonCore, replay_in_micropython
-from adamb.tools.device.settings import Settings
+from adamb.tools.device.emulator import qemu
+from adamb.tools.device.emulator.compile import MICROBIT, MemoryMap
+from adamb.tools.device.emulator.core import EmulatedCore, HostCore, replay_in_qemu
+from adamb.tools.device.micropython.package import replay_in_micropython
+from adamb.tools.device.settings import DeviceSettings
 from adamb.tools.device.stream import Diverged, record, replay
+from support.python_core import PythonCore
+from support.streams import CASES, recording, stream_of
 
 pytest.importorskip("ziglang", reason="pip install adamb[device]")
 pytest.importorskip("unicorn", reason="pip install adamb[device]")
@@ -74,7 +75,7 @@ def test_a_controller_of_4_kib_works_in_a_ram_with_room_for_its_block_and_stack_
 def test_a_microbit_trains_2000_episodes_with_8_kib_and_ends_where_this_computer_ends() -> None:
     episodes, words = 2000, 4096
     made = make_problem("oil-laplace", [11], episodes=episodes)
-    settings = Settings(made.d_s, made.d_a, made.horizon, seed=11)
+    settings = DeviceSettings(made.d_s, made.d_a, made.horizon, seed=11)
     config = settings.config()
     assert MICROBIT.ram_bytes == 16 * 1024
     # The loop is closed on both sides: each controller's own actions move its own copy of the well.

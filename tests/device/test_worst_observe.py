@@ -1,4 +1,4 @@
-"""The dearest observe of a million steps, and the worst act, in instructions of an emulated Cortex-M0."""
+"""The worst observe of a million steps, and the worst act, in instructions of an emulated Cortex-M0."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import pytest
 from adamb.firmware_model import _spec
 from adamb.host_sim.registry import make_problem
 from adamb.host_sim.runner import simulate
-from adamb.tools.device.heaviest import WatchedAgent, price, replay, watch
-from adamb.tools.device.measure import DeepestAct
-from adamb.tools.device.settings import Settings
+from adamb.tools.device.latency.heaviest import WatchedAgent, price, replay, watch
+from adamb.tools.device.latency.meters import DeepestAct
+from adamb.tools.device.settings import DeviceSettings
 
 for _package in ("ziglang", "unicorn", "capstone"):
     pytest.importorskip(_package, reason="pip install adamb[device]")
@@ -25,20 +25,20 @@ def gate(problem: str, steps: int, keep: int, instances: int) -> WatchedAgent:
     assert worst.steps == steps and worst.replayed == keep
     assert agent.heaviest.blocks.shape == (keep, 2048)
     assert worst.observe_max <= OBSERVE_MAX
-    # A small draw has a wide interval; a thousand lessons must have their mean itself below the limit.
+    # A small sample has a wide interval; a thousand calls must have their mean itself below the limit.
     slack = worst.observe_mean.ci95 or 0 if keep < 1000 else 0
     assert worst.observe_mean.mean - slack <= OBSERVE_MEAN
     return agent
 
 
 @pytest.mark.parametrize("problem", ["oil-laplace", "oil-noisy"])
-def test_the_dearest_of_a_hundred_thousand_lessons_is_bounded(problem: str) -> None:
+def test_the_worst_of_a_hundred_thousand_observe_calls_is_bounded(problem: str) -> None:
     gate(problem, 100_000, 200, 10)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("problem", ["oil-laplace", "oil-noisy"])
-def test_the_dearest_of_a_million_lessons_is_bounded_in_lives_of_2000_episodes(problem: str) -> None:
+def test_the_worst_of_a_million_observe_calls_is_bounded_in_runs_of_2000_episodes(problem: str) -> None:
     gate(problem, 1_000_000, 1000, 100)
 
 
@@ -47,37 +47,35 @@ def test_the_dearest_of_a_million_lessons_is_bounded_in_lives_of_2000_episodes(p
     "problem",
     ["oil-laplace", "oil-noisy"],
 )
-def test_the_dearest_of_a_million_lessons_is_bounded_in_lives_of_10000_episodes(problem: str) -> None:
+def test_the_worst_of_a_million_observe_calls_is_bounded_in_runs_of_10000_episodes(problem: str) -> None:
     gate(problem, 1_000_000, 1000, 20)
 
 
 @pytest.mark.slow
-def test_long_noisy_lives_fill_the_pool_so_that_reclaiming_is_priced_too() -> None:
+def test_long_noisy_runs_fill_the_pool_so_that_reclaiming_is_measured_too() -> None:
     _, agent = watch("oil-noisy", steps=1_000_000, keep=10, instances=20)
     assert (agent.stats()["reclaims"] > 0).any()
 
 
-def test_counted_work_finds_the_lesson_that_costs_most_instructions() -> None:
+def test_counted_work_finds_the_observe_call_that_costs_most_instructions() -> None:
     seeds, episodes = [1, 2], 150
     made = make_problem("oil-noisy", seeds, episodes=episodes)
-    agent = WatchedAgent(
-        d_s=1, d_a=1, horizon=5, seeds=seeds, episodes=episodes, budget_bytes=4096, keep=2 * 5 * episodes
-    )
+    agent = WatchedAgent(made.shape, budget_bytes=4096, keep=2 * 5 * episodes)
     simulate(made, agent, episodes=episodes)
-    every = replay(agent.heaviest, Settings(1, 1, 5))
-    assert len(every) == agent.lessons_n
+    every = replay(agent.heaviest, DeviceSettings(1, 1, 5))
+    assert len(every) == agent.calls_n
     by_work = np.argsort(agent.heaviest.keys)[::-1]
     assert every[by_work[: len(every) // 100]].max() == every.max()
 
 
-def test_only_the_heaviest_are_kept_and_the_draw_is_fair() -> None:
+def test_only_the_heaviest_are_kept_and_the_sample_is_uniform() -> None:
     _, few = watch("oil-laplace", steps=5000, keep=50, instances=10)
     _, all_of_them = watch("oil-laplace", steps=5000, keep=5000, instances=10)
     assert len(few.heaviest) == 50 and len(all_of_them.heaviest) == 5000
     most = np.sort(all_of_them.heaviest.keys)[-50:]
     assert np.sort(few.heaviest.keys).tolist() == most.tolist()
     assert few.blocks.tobytes() == all_of_them.blocks.tobytes()
-    # The draw looks at the number of a lesson only, so every step of the horizon has its share.
+    # The sample depends on the number of a call only, so every step of the horizon has its share.
     assert np.bincount(few.sample.steps, minlength=5).min() > 0
 
 
@@ -105,12 +103,12 @@ def value_depth(block: np.ndarray, h: int) -> int:
 
 
 def test_no_act_with_one_state_and_one_action_exceeds_200_instructions() -> None:
-    deepest = DeepestAct(Settings(1, 1, 5).config(), "cortex-m0")
+    deepest = DeepestAct(DeviceSettings(1, 1, 5).config(), "cortex-m0")
     assert deepest.instructions(deepest.deepest) <= ACT_MAX
 
 
 def test_no_act_with_two_states_and_two_actions_exceeds_300_instructions() -> None:
-    deepest = DeepestAct(Settings(2, 2, 5).config(), "cortex-m0")
+    deepest = DeepestAct(DeviceSettings(2, 2, 5).config(), "cortex-m0")
     assert deepest.instructions(deepest.deepest) <= ACT_MAX_2D
 
 

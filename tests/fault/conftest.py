@@ -4,31 +4,11 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
-CORE = HERE.parents[1] / "firmware_model" / "c"
-FLAGS = ["-std=c99", "-O1", "-g", "-Wall", "-Wextra", "-Werror", f"-I{CORE}"]
-SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-
-
-class Driver:
-    """The compiled driver; a call returns what it printed."""
-
-    def __init__(self, program: Path) -> None:
-        self.program = program
-
-    def run(self, *arguments: object) -> subprocess.CompletedProcess[str]:
-        command = [str(self.program), *map(str, arguments)]
-        return subprocess.run(command, capture_output=True, text=True, timeout=900)
-
-    def __call__(self, *arguments: object) -> str:
-        done = self.run(*arguments)
-        print(done.stdout, done.stderr)
-        assert done.returncode == 0, f"{' '.join(map(str, arguments))}\n{done.stdout}{done.stderr}"
-        return done.stdout
+from support.drivers import FLAGS, SANITIZERS, Driver
+from support.paths import CORE, FAULT
 
 
 @pytest.fixture(scope="session")
@@ -47,7 +27,7 @@ def build_driver(tmp_path_factory):
         folder = tmp_path_factory.mktemp("driver")
         special = {"adamb_pool.c": "-Dadamb_pool_alloc=real_pool_alloc", **(renamed or {})}
         objects = []
-        for source in [*sorted(CORE.glob("*.c")), HERE / "driver.c"]:
+        for source in [*sorted(CORE.glob("*.c")), FAULT / "driver.c"]:
             target = folder / f"{source.stem}.o"
             own = [special[source.name]] if source.name in special else []
             _check([compiler, *FLAGS, *SANITIZERS, *flags, *own, "-c", source, "-o", target])

@@ -2,7 +2,7 @@
  * line with the case that replays it and exit code 1. The block is allocated to the word, so that the address
  * sanitizer sees any access beside it.
  *
- *     driver lives SEED CASES STEPS    random configurations, budgets and calls, wrong calls among them
+ *     driver runs SEED CASES STEPS    random configurations, budgets and calls, wrong calls among them
  *     driver damage SEED CASES STEPS   damaged blocks: the check ends, and what it accepts can be used
  *     driver refuse SEED STEPS         the pool refuses its k-th request, for every k
  *     driver long SEED BYTES STEPS     one small controller for a long time
@@ -48,9 +48,9 @@ typedef struct {
     uint32_t seed; /* of the case */
     uint16_t state[3];
     int habit; /* how states and rewards come about */
-} life;
+} trial;
 
-static void fail(const life *one, const char *what, long step)
+static void fail(const trial *one, const char *what, long step)
 {
     const adamb_config *g = &one->config;
     printf("FAILED %s: case %u step %ld: dims %d+%d H %d paper %d own %d share %d freeze %d random %d detect %d words %u\n",
@@ -85,7 +85,7 @@ static void random_config(adamb_config *g)
     }
 }
 
-static void begin(life *one, uint32_t seed)
+static void begin(trial *one, uint32_t seed)
 {
     one->seed = seed;
     rng = seed * 2654435761u | 1u;
@@ -112,13 +112,13 @@ static void begin(life *one, uint32_t seed)
     }
 }
 
-static void end(life *one)
+static void end(trial *one)
 {
     free(one->block);
 }
 
 /* A state: anywhere, in a corner, on a border, or where the action led. */
-static void move(life *one, const uint16_t *action)
+static void move(trial *one, const uint16_t *action)
 {
     for (int i = 0; i < 3; i++) {
         uint16_t target = (uint16_t)(action[i % one->config.d_a] + below(512));
@@ -128,7 +128,7 @@ static void move(life *one, const uint16_t *action)
     }
 }
 
-static uint16_t reward_of(const life *one, const uint16_t *action)
+static uint16_t reward_of(const trial *one, const uint16_t *action)
 {
     switch (one->habit) {
     case 2:
@@ -143,7 +143,7 @@ static uint16_t reward_of(const life *one, const uint16_t *action)
 }
 
 /* One act and one observe; 0 or the first error. */
-static int live(life *one, int h)
+static int play(trial *one, int h)
 {
     uint16_t action[3] = {0, 0, 0};
     int error = adamb_act(one->block, h, one->state, action);
@@ -156,7 +156,7 @@ static int live(life *one, int h)
 }
 
 /* A call that must be refused without touching a word. */
-static void wrong_call(const life *one, long step)
+static void wrong_call(const trial *one, long step)
 {
     uint16_t *copy = malloc(one->words * sizeof *copy), out[3] = {1, 2, 3};
     uint16_t *w = one->block;
@@ -203,7 +203,7 @@ static void wrong_call(const life *one, long step)
 }
 
 /* Everything must be accounted for: by the check, and by the counters. */
-static void inspect(const life *one, long step)
+static void inspect(const trial *one, long step)
 {
     adamb_statistics s;
     if (adamb_check(one->block, one->words) != 0) {
@@ -215,11 +215,11 @@ static void inspect(const life *one, long step)
     }
 }
 
-static void lives(uint32_t seed, uint32_t cases, long steps)
+static void runs(uint32_t seed, uint32_t cases, long steps)
 {
     long total = 0;
     for (uint32_t i = 0; i < cases; i++) {
-        life one;
+        trial one;
         begin(&one, seed + i);
         for (long step = 0, h = 0; step < steps; step++, total++) {
             if (below(64) == 0) {
@@ -232,8 +232,8 @@ static void lives(uint32_t seed, uint32_t cases, long steps)
                     fail(&one, "act", step);
                 }
             }
-            if (live(&one, (int)h) != 0) {
-                fail(&one, "live", step);
+            if (play(&one, (int)h) != 0) {
+                fail(&one, "play", step);
             }
             h++;
             if (h == one.config.horizon || below(50) == 0) {
@@ -249,19 +249,19 @@ static void lives(uint32_t seed, uint32_t cases, long steps)
         inspect(&one, steps);
         end(&one);
     }
-    printf("%u lives, %ld steps, seeds %u to %u\n", (unsigned)cases, total, (unsigned)seed, (unsigned)(seed + cases - 1));
+    printf("%u runs, %ld steps, seeds %u to %u\n", (unsigned)cases, total, (unsigned)seed, (unsigned)(seed + cases - 1));
 }
 
 static void damage(uint32_t seed, uint32_t cases, long steps)
 {
     uint32_t found = 0, accepted = 0;
     for (uint32_t i = 0; i < cases; i++) {
-        life one;
+        trial one;
         begin(&one, seed + i);
         for (long step = 0; step < steps; step++) {
             int h = (int)(step % one.config.horizon);
-            if (live(&one, h) != 0 || (h + 1 == one.config.horizon && adamb_end_episode(one.block) != 0)) {
-                fail(&one, "live", step);
+            if (play(&one, h) != 0 || (h + 1 == one.config.horizon && adamb_end_episode(one.block) != 0)) {
+                fail(&one, "play", step);
             }
         }
         uint16_t *healthy = malloc(one.words * sizeof *healthy);
@@ -282,7 +282,7 @@ static void damage(uint32_t seed, uint32_t cases, long steps)
             if (code == 0) {
                 accepted++;
                 for (long step = 0; step < 150; step++) { /* whatever they return, they must stay in the block */
-                    live(&one, (int)(step % one.config.horizon));
+                    play(&one, (int)(step % one.config.horizon));
                     if (step % one.config.horizon == one.config.horizon - 1) {
                         adamb_end_episode(one.block);
                     }
@@ -297,21 +297,21 @@ static void damage(uint32_t seed, uint32_t cases, long steps)
            (unsigned)(seed + cases - 1));
 }
 
-/* The same life again and again; in the k-th the k-th request for a unit is refused. */
+/* The same run again and again; in the k-th the k-th request for a unit is refused. */
 static void refuse(uint32_t seed, long steps)
 {
     long k = 1;
     for (;; k++) {
-        life one;
+        trial one;
         begin(&one, seed);
         requests = 0;
         for (long step = 0; step < steps; step++) {
             int h = (int)(step % one.config.horizon);
             long before = requests;
             refuse_at = k;
-            int error = live(&one, h);
+            int error = play(&one, h);
             if (error != 0) {
-                fail(&one, "live", step);
+                fail(&one, "play", step);
             }
             if (before < k && k <= requests) {
                 inspect(&one, step);
@@ -334,7 +334,7 @@ static void refuse(uint32_t seed, long steps)
 
 static void long_life(uint32_t seed, uint32_t bytes, long steps)
 {
-    life one;
+    trial one;
     begin(&one, seed);
     end(&one);
     adamb_config g = {.d_s = 1, .d_a = 1, .horizon = 5, .share = 2, .detect = 1, .auto_bonus = 1, .seed = (uint16_t)seed};
@@ -349,10 +349,10 @@ static void long_life(uint32_t seed, uint32_t bytes, long steps)
     for (long step = 0; step < steps; step++) {
         int h = (int)(step % 5);
         if (step % 200000 == 0) {
-            one.habit = (int)below(6); /* the world changes now and then */
+            one.habit = (int)below(6); /* the environment changes now and then */
         }
-        if (live(&one, h) != 0 || (h == 4 && adamb_end_episode(one.block) != 0)) {
-            fail(&one, "live", step);
+        if (play(&one, h) != 0 || (h == 4 && adamb_end_episode(one.block) != 0)) {
+            fail(&one, "play", step);
         }
         if (step % 1000 == 0) {
             inspect(&one, step);
@@ -369,8 +369,8 @@ static void long_life(uint32_t seed, uint32_t bytes, long steps)
 
 int main(int argc, char **argv)
 {
-    if (argc == 5 && strcmp(argv[1], "lives") == 0) {
-        lives((uint32_t)atol(argv[2]), (uint32_t)atol(argv[3]), atol(argv[4]));
+    if (argc == 5 && strcmp(argv[1], "runs") == 0) {
+        runs((uint32_t)atol(argv[2]), (uint32_t)atol(argv[3]), atol(argv[4]));
     } else if (argc == 5 && strcmp(argv[1], "damage") == 0) {
         damage((uint32_t)atol(argv[2]), (uint32_t)atol(argv[3]), atol(argv[4]));
     } else if (argc == 4 && strcmp(argv[1], "refuse") == 0) {

@@ -1,5 +1,6 @@
-/* The calls that no life makes: wrong arguments one by one, storage that fails once, values at the ends of their range,
- * counters that wrap, blocks that are a little wrong. Random lives and the fuzzer reach the rest of the core; together
+/* long because: a list of short cases, one after the other on the same block; they share only how to make and judge it */
+/* The calls that no run makes: wrong arguments one by one, storage that fails once, values at the ends of their range,
+ * counters that wrap, blocks that are a little wrong. Random runs and the fuzzer reach the rest of the core; together
  * they take every branch, which test_coverage.py measures.
  *
  * One line on stdout; a line that begins with FAILED and exit code 1 when an answer is not the documented one. */
@@ -10,6 +11,7 @@
 #include "adamb_guard.h"
 #include "adamb_internal.h"
 #include "adamb_snapshot.h"
+#include "adamb_unit.h"
 #include "sim_flash.h"
 
 enum { WORDS = 1600, LARGE = 140000 };
@@ -59,7 +61,7 @@ static uint32_t begin(uint32_t extra)
 static int hurt; /* a damaged block may play action 0, which means none */
 
 /* Steps in order; what is paid and where it leads is random. */
-static void live(uint32_t steps)
+static void play(uint32_t steps)
 {
     for (uint32_t i = 0; i < steps; i++) {
         int h = (int)(i % config.horizon);
@@ -71,6 +73,25 @@ static void live(uint32_t steps)
         EXPECT(code == 0 || (hurt && code == ADAMB_BAD_ORDER), 1);
         if (h + 1 == config.horizon) {
             EXPECT(adamb_end_episode(block), 0);
+        }
+    }
+}
+
+/* The default is a configuration that init takes, whatever was in the structure; every code has a text of its own. */
+static void defaults_and_texts(void)
+{
+    adamb_config usual;
+    memset(&usual, 0xFF, sizeof usual);
+    adamb_config_default(&usual, 2, 1, 5);
+    configure(2, 1, 5, ADAMB_MODE_TRACKING, ADAMB_SHARE_TESTING);
+    config.detect = 1;
+    config.seed = 1;
+    EXPECT(memcmp(&usual, &config, sizeof usual), 0);
+    EXPECT(adamb_init(&usual, block, WORDS), 0);
+    for (int code = -9; code <= 1; code++) {
+        for (int before = -9; before < code; before++) {
+            int known = code <= 0 && code >= ADAMB_STORE_DEVICE, alike = !known && (before < ADAMB_STORE_DEVICE || before > 0);
+            EXPECT(strcmp(adamb_error_text(code), adamb_error_text(before)) == 0, alike);
         }
     }
 }
@@ -115,7 +136,7 @@ static void wrong_calls(void)
     uint32_t words;
     configure(2, 1, 5, 0, 2);
     words = begin(100);
-    live(20);
+    play(20);
     EXPECT(adamb_act(0, 0, state, action), ADAMB_BAD_ARGUMENT);
     EXPECT(adamb_act(block, 0, 0, action), ADAMB_BAD_ARGUMENT);
     EXPECT(adamb_act(block, 0, state, 0), ADAMB_BAD_ARGUMENT);
@@ -153,7 +174,7 @@ static void wrong_calls(void)
     EXPECT(adamb_check(block, words), 0);
 }
 
-/* The seal of the words that say how large the block is (SPEC.md), so that the check looks at their values. */
+/* The seal of the words that say how large the block is (SPEC 3.5), so that the check looks at their values. */
 static void reseal(void)
 {
     uint32_t mix = (block[ADAMB_H_UNITS] * 11u + block[ADAMB_H_DIMS]) * 11u + block[ADAMB_H_SCALE];
@@ -167,7 +188,7 @@ static void wrong_headers(void)
     uint32_t refused = 0, words;
     configure(2, 2, 5, 0, 2);
     words = begin(100);
-    live(100);
+    play(100);
     EXPECT(adamb_snapshot_save(block, bytes, sizeof bytes) > 0, 1);
     for (uint32_t word = 0; word < ADAMB_H_WORDS; word++) {
         uint16_t kept = block[word];
@@ -201,14 +222,14 @@ static void wrong_headers(void)
 /* A level finer than the codes of three actions have bits for. */
 static void too_fine(void)
 {
-    configure(1, 3, 1, 0, 0);
+    configure(1, 3, 2, 0, 0); /* two steps: a word is left in their last unit */
     uint32_t words = begin(100), finest = 4, steps = ADAMB_H_WORDS + finest + 1;
     EXPECT(block[ADAMB_H_SCALE] >> 8, finest);
-    memmove(block + steps + 1, block + steps, 2 * ADAMB_S_WORDS);
+    memmove(block + steps + 1, block + steps, 2 * 2 * ADAMB_S_WORDS);
     block[steps] = block[steps - 1];
     block[ADAMB_H_SCALE] = (uint16_t)(block[ADAMB_H_SCALE] + 0x100);
     block[ADAMB_H_STEPS_AT] = (uint16_t)(steps + 1);
-    EXPECT(block[ADAMB_H_POOL_AT], (steps + 1 + ADAMB_S_WORDS + 3) >> 2);
+    EXPECT(block[ADAMB_H_POOL_AT], (steps + 1 + 2 * ADAMB_S_WORDS + 3) >> 2);
     reseal();
     EXPECT(adamb_check(block, words), ADAMB_BAD_BLOCK);
 }
@@ -220,7 +241,7 @@ static void doubled_units(void)
     uint32_t words, refused = 0;
     configure(1, 1, 1, 0, 0);
     words = begin(400);
-    live(60);
+    play(60);
     uint32_t first = 4u * block[ADAMB_H_POOL_AT], end = 4u * block[ADAMB_H_FRESH];
     for (uint32_t i = first; i < end; i++) {
         for (uint32_t j = i + 1; j < end; j++) {
@@ -259,7 +280,7 @@ static void forgotten_root(void)
     configure(1, 1, 2, 0, 0);
     adamb_thresholds(&config, 2, 4, 1);
     words = begin(40);
-    live(2);
+    play(2);
     uint32_t root = block[ADAMB_H_STEPS_AT] + ADAMB_S_WORDS + ADAMB_S_ROOT;
     uint16_t record = block[root];
     EXPECT(is_value(record), 0);
@@ -282,18 +303,42 @@ static void counters(void)
         config.thresholds[i] = 0xFFFF;
     }
     words = begin(0);
-    live(ADAMB_N_MAX + 9);
+    play(ADAMB_N_MAX + 9);
     EXPECT(own_n(block, block[block[ADAMB_H_STEPS_AT] + ADAMB_S_ROOT]), ADAMB_N_MAX);
     for (int i = 0; i < 40; i++) { /* more steps than the horizon has */
         EXPECT(adamb_act(block, 0, state, action), 0);
         EXPECT(adamb_observe(block, 0, 65535, state), 0);
     }
     EXPECT(block[ADAMB_H_RETURN_SUM], 65535);
+    block[ADAMB_H_SEEN] = 65535;
+    EXPECT(adamb_act(block, 0, state, action), 0);
+    EXPECT(adamb_observe(block, 0, 65535, state), 0);
+    EXPECT(block[ADAMB_H_SEEN], 65535);
     for (uint32_t i = 0; i < 65536; i++) {
         EXPECT(adamb_end_episode(block), 0);
     }
     EXPECT(block[ADAMB_H_EPISODES_HIGH], 1);
+    block[ADAMB_H_EPISODES] = block[ADAMB_H_EPISODES_HIGH] = 65535;
+    EXPECT(adamb_end_episode(block), 0);
+    EXPECT(block[ADAMB_H_EPISODES] + block[ADAMB_H_EPISODES_HIGH], 2 * 65535);
     EXPECT(adamb_check(block, words), 0);
+}
+
+/* More balls at one state than a comparison takes into its sums: the rest is ranked all the same. */
+static void crowded_state(void)
+{
+    adamb_call c;
+    adamb_ranking all;
+    configure(1, 1, 2, 0, 0);
+    begin(0);
+    play(2);
+    adamb_call_decode(&c, block, 0);
+    adamb_rank_start(&c, &all, 0);
+    all.n = ADAMB_RANK_MOST;
+    adamb_rank_ball(&c, &all, block[adamb_tree_root(&c)], 0);
+    EXPECT(all.balls, 0);
+    EXPECT(all.n, ADAMB_RANK_MOST);
+    EXPECT(all.best >= 0, 1);
 }
 
 /* Values, samples and counts at the ends of their range, as a damaged memory may hold them: calls go on. */
@@ -304,7 +349,7 @@ static void extremes(void)
         configure((uint8_t)(1 + round % 3), (uint8_t)(1 + round / 3 % 3), horizon, round / 9 & 1, (uint8_t)(round / 18 % 2));
         begin(round % 5 * 60);
         for (int again = 0; again < 6; again++) {
-            live(40);
+            play(40);
             uint32_t words = 4u * block[ADAMB_H_FRESH], first = 4u * block[ADAMB_H_POOL_AT];
             for (uint32_t i = first; i < words; i++) {
                 uint32_t random = draw(&rng) >> 8;
@@ -365,9 +410,9 @@ static void empty_records(void)
         configure((uint8_t)(1 + round % 2), 1, (uint8_t)(1 + round / 2 % 5), round / 10 & 1, (uint8_t)(round / 20 % 2));
         begin(round % 7 * 40);
         for (int again = 0; again < 6; again++) {
-            live(40 + round % 60);
+            play(40 + round % 60);
             for (uint8_t h = 0; h < (config.share ? 1 : config.horizon); h++) {
-                adamb_core_decode(&c, block, h);
+                adamb_call_decode(&c, block, h);
                 each_record(adamb_tree_root(&c), &c, 0, changes[round / 40 % 2]);
             }
         }
@@ -413,15 +458,15 @@ static void damaged_trees(void)
         }
         begin(round % 7 * 40);
         for (int again = 0; again < 4; again++) {
-            live(40 + round % 60);
+            play(40 + round % 60);
             for (uint8_t h = 0; h < (config.share ? 1 : config.horizon); h++) {
-                adamb_core_decode(&c, block, h);
+                adamb_call_decode(&c, block, h);
                 uint16_t root = block[adamb_tree_root(&c)];
                 deep_link = is_link(&c, root) ? block[at(root)] : root;
                 each_record(adamb_tree_root(&c), &c, 0, changes[deep]);
             }
         }
-        live(200);
+        play(200);
     }
 }
 
@@ -431,12 +476,12 @@ static void damaged_values(void)
     for (uint32_t round = 0; round < 60; round++) {
         configure((uint8_t)(1 + round % 3), 1, 2, round & 1, 0);
         begin(round % 4 * 40);
-        live(60);
+        play(60);
         for (int again = 0; again < 20; again++) {
             uint32_t step = block[ADAMB_H_STEPS_AT] + (uint32_t)(again & 1) * ADAMB_S_WORDS;
             uint16_t unit = (uint16_t)(block[ADAMB_H_POOL_AT] + 3);
             block[step + ADAMB_S_V_SLOT] = block[at(unit)] = block[at(unit) + 1] = unit;
-            live(20);
+            play(20);
         }
     }
 }
@@ -449,7 +494,7 @@ static void folded_values(void)
         config.thresholds[i] = 0xFFFF;
     }
     begin(200);
-    live(2);
+    play(2);
     uint16_t unit = (uint16_t)(block[ADAMB_H_POOL_AT] + 5);
     block[block[ADAMB_H_STEPS_AT] + ADAMB_S_V_SLOT] = unit;
     for (int depth = 0; depth < ADAMB_LEVEL_MAX; depth++, unit++) {
@@ -457,7 +502,28 @@ static void folded_values(void)
         block[at(unit)] = block[at(unit) + 1] = next;
         block[at(unit) + 2] = block[at(unit) + 3] = 0x8000;
     }
-    live(2);
+    play(2);
+}
+
+/* A link of V to unit 0, whose words then look like a cell: no finer action is written there. */
+static void value_in_the_header(void)
+{
+    configure(1, 1, 4, 0, 0);
+    config.auto_bonus = 0; /* the value of the sample is that of the next state: the first word of a block */
+    for (int i = 0; i < 15; i++) {
+        config.thresholds[i] = 0xFFFF;
+    }
+    begin(200);
+    uint32_t step = block[ADAMB_H_STEPS_AT];
+    block[step + ADAMB_S_V_SLOT] = 0;
+    block[step + ADAMB_S_WORDS + ADAMB_S_V_SLOT] = ADAMB_TAG | ADAMB_MAGIC;
+    state[0] = 0;
+    EXPECT(adamb_act(block, 0, state, action), 0);
+    EXPECT(action[0], block[ADAMB_H_UNITS]);
+    block[step + ADAMB_S_LAST] = 0x7FFF;
+    uint16_t units = block[ADAMB_H_UNITS];
+    EXPECT(adamb_observe(block, 0, 0, state), 0);
+    EXPECT(block[ADAMB_H_UNITS], units);
 }
 
 /* A test of sharing that a flipped bit began, or whose table lies elsewhere. */
@@ -467,20 +533,20 @@ static void damaged_table(void)
     begin(0);
     EXPECT(block[ADAMB_H_UNITS] - block[ADAMB_H_POOL_AT] < ADAMB_SHARE_TABLE_UNITS, 1);
     block[ADAMB_H_SHARE] = ADAMB_SHARE_TESTING;
-    live(50);
+    play(50);
     block[ADAMB_H_OTHER_TOTAL] = ADAMB_SHARE_PAIRS_MAX;
     EXPECT(adamb_end_episode(block), 0);
-    live(50);
+    play(50);
     configure(1, 1, 5, 0, 2);
     begin(40);
-    live(20);
+    play(20);
     block[ADAMB_H_TABLE] = 0x7FF0;
-    live(20);
+    play(20);
     block[ADAMB_H_OTHER_TOTAL] = ADAMB_SHARE_PAIRS_MAX;
     block[ADAMB_H_SAME_N] = 0;
     EXPECT(adamb_end_episode(block), 0);
     EXPECT(block[ADAMB_H_SHARE], ADAMB_SHARE_ON);
-    live(200);
+    play(200);
 }
 
 /* --- storage --- */
@@ -495,7 +561,8 @@ static int failing_read(void *context, uint32_t address, uint8_t *data, uint32_t
 
 static void wrong_storages(adamb_store *store, uint32_t words)
 {
-    static const uint32_t geometries[][3] = {{0, 512, 4}, {64, 32, 4}, {64, 500, 4}, {64, 512, 1}, {64, 0x20000000, 2}, {64, 512, 0x7FFFFFFF}};
+    static const uint32_t geometries[][3] = {{0, 512, 4},  {64, 32, 4},         {64, 500, 4},
+                                             {64, 512, 1}, {64, 0x20000000, 2}, {64, 512, 0x7FFFFFFF}};
     for (uint32_t i = 0; i < sizeof geometries / sizeof *geometries; i++) {
         sim_setup(&flash, 64, 512, 2, 1);
         flash.face.page_bytes = geometries[i][0];
@@ -558,7 +625,7 @@ static void storages(void)
     EXPECT(adamb_store_restore(0, other, words), ADAMB_BAD_ARGUMENT);
     EXPECT(adamb_store_restore(&store, 0, words), ADAMB_BAD_ARGUMENT);
     for (int i = 0; i < 3; i++) {
-        live(50);
+        play(50);
         EXPECT(adamb_store_save(&store, block), 0);
     }
     EXPECT(adamb_store_restore(&store, other, words - 4), ADAMB_NO_MEMORY);
@@ -639,12 +706,12 @@ static void guards(void)
     EXPECT(adamb_guard_open(&guard, 0, block, words, 0), ADAMB_BAD_ARGUMENT);
     EXPECT(adamb_guard_open(&guard, &config, 0, words, 0), ADAMB_BAD_ARGUMENT);
     EXPECT(adamb_guard_open(&guard, &config, block, words - 41, 0), ADAMB_NO_MEMORY);
-    EXPECT(adamb_guard_open(&guard, &config, block, words, 0), ADAMB_GUARD_ANEW);
+    EXPECT(adamb_guard_open(&guard, &config, block, words, 0), ADAMB_GUARD_REINITIALISED);
     EXPECT(adamb_guard_save(&guard), ADAMB_STORE_EMPTY);
     EXPECT(adamb_scrub(0, words, &place), ADAMB_BAD_ARGUMENT);
     EXPECT(adamb_scrub(block, words, 0), ADAMB_BAD_ARGUMENT);
     EXPECT(adamb_scrub(block, ADAMB_H_WORDS - 1, &place), ADAMB_BAD_ARGUMENT);
-    live(100);
+    play(100);
     while (guard.passes == 0) {
         EXPECT(adamb_guard_tick(&guard), 0);
         slices++;
@@ -653,14 +720,14 @@ static void guards(void)
     sim_setup(&flash, 64, 1024, 4, 1);
     memset(flash.data, 0, sizeof flash.data);
     EXPECT(adamb_store_open(&store, &flash.face, page, words), 0);
-    EXPECT(adamb_guard_open(&guard, &config, block, words, &store), ADAMB_GUARD_ANEW); /* nothing saved yet */
-    live(100);
+    EXPECT(adamb_guard_open(&guard, &config, block, words, &store), ADAMB_GUARD_REINITIALISED); /* nothing saved yet */
+    play(100);
     EXPECT(adamb_guard_save(&guard), 0);
     memcpy(other, block, 2 * words);
-    live(50);
-    EXPECT(adamb_guard_mind(&guard, ADAMB_BAD_ORDER), ADAMB_BAD_ORDER);
+    play(50);
+    EXPECT(adamb_guard_handle(&guard, ADAMB_BAD_ORDER), ADAMB_BAD_ORDER);
     block[ADAMB_H_UNITS] ^= 64;
-    EXPECT(adamb_guard_mind(&guard, adamb_act(block, 0, state, action)), ADAMB_GUARD_RESTORED);
+    EXPECT(adamb_guard_handle(&guard, adamb_act(block, 0, state, action)), ADAMB_GUARD_RESTORED);
     EXPECT(memcmp(other, block, 8u * other[ADAMB_H_FRESH]), 0);
     EXPECT(guard.damages, 1);
     EXPECT(guard.restored, 1);
@@ -669,7 +736,7 @@ static void guards(void)
     EXPECT(adamb_guard_save(&guard), ADAMB_GUARD_RESTORED);
     EXPECT(guard.damages, 0xFFFF);
     configure(2, 1, 3, 0, 2); /* what is saved is of other dimensions */
-    EXPECT(adamb_guard_open(&guard, &config, block, WORDS, &store), ADAMB_GUARD_ANEW);
+    EXPECT(adamb_guard_open(&guard, &config, block, WORDS, &store), ADAMB_GUARD_REINITIALISED);
 }
 
 /* A node of values deeper than the finest level, with every mean right. */
@@ -677,12 +744,12 @@ static void deep_value(void)
 {
     adamb_place place = {0, 0, 0};
     int code = 0;
-    configure(1, 1, 1, 0, 0);
+    configure(1, 1, 1, 1, 0); /* tracking has finer levels than those with a threshold */
     for (int i = 1; i < 15; i++) {
         config.thresholds[i] = 0xFFFF;
     }
     uint32_t words = begin(100);
-    live(60);
+    play(60);
     uint32_t root = block[ADAMB_H_STEPS_AT] + ADAMB_S_V_SLOT, side = at(block[root]);
     EXPECT(is_value(block[root]), 0);
     block[side + 2] = block[side] & ADAMB_VALUE_MASK;
@@ -699,7 +766,7 @@ static void endless_chain(void)
 {
     configure(1, 1, 2, 1, 0);
     uint32_t words = begin(800), tried = 0;
-    live(3000);
+    play(3000);
     for (uint32_t rec = block[ADAMB_H_POOL_AT]; rec < block[ADAMB_H_FRESH]; rec++) {
         uint16_t unit = block[at(rec) + ADAMB_R_COUNTS];
         if (unit < block[ADAMB_H_POOL_AT] || unit >= block[ADAMB_H_FRESH]) {
@@ -726,10 +793,11 @@ static void wrong_words(void)
     for (uint32_t round = 0; round < 8; round++) {
         configure((uint8_t)(1 + round % 3), 1, (uint8_t)(1 + round % 2), round >> 2, (uint8_t)(round >> 1 & 1));
         uint32_t words = begin(round % 3 * 60);
-        live(900);
+        play(900);
         uint32_t used = 4u * block[ADAMB_H_FRESH];
         for (uint32_t i = ADAMB_H_FREE_HEAD; i < used; i++) {
-            uint16_t kept = block[i], far = (uint16_t)(block[ADAMB_H_UNITS] - 1), values[] = {0, kept ^ 1, 0xFFFF, far, block[ADAMB_H_POOL_AT], 0x8000};
+            uint16_t kept = block[i], far = (uint16_t)(block[ADAMB_H_UNITS] - 1);
+            uint16_t values[] = {0, kept ^ 1, 0xFFFF, far, block[ADAMB_H_POOL_AT], 0x8000};
             for (uint32_t k = 0; k < sizeof values / sizeof *values; k++) {
                 adamb_place place = {0, 0, 0};
                 int code = 0;
@@ -747,8 +815,41 @@ static void wrong_words(void)
     EXPECT(found > 2000, 1);
 }
 
+/* Ranges that rise and fall, that touch the ends of 32 bits, and a counter at its end. */
+static void units(void)
+{
+    adamb_unit unit = {0, 1, 7};
+    EXPECT(adamb_unit_init(0, 0, 1), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_unit_init(&unit, 5, 5), ADAMB_BAD_CONFIG);
+    EXPECT(adamb_unit_init(&unit, INT32_MIN, INT32_MAX), ADAMB_BAD_CONFIG);
+    EXPECT(adamb_unit_init(&unit, 65535, -1), ADAMB_BAD_CONFIG);
+    EXPECT((long)unit.out_of_range, 7);
+    const int32_t ends[][2] = {{INT32_MIN, INT32_MIN + 65535}, {INT32_MAX, INT32_MAX - 9}, {-1, 0}, {0, 4000}, {1000, 0}};
+    for (uint32_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        int32_t zero = ends[i][0], full = ends[i][1];
+        EXPECT(adamb_unit_init(&unit, zero, full), 0);
+        EXPECT(adamb_unit_code(&unit, zero), 0);
+        EXPECT(adamb_unit_code(&unit, full), 65535);
+        EXPECT(adamb_unit_value(&unit, 0), zero);
+        EXPECT(adamb_unit_value(&unit, 65535), full);
+        EXPECT((long)unit.out_of_range, 0);
+        if (zero > INT32_MIN && zero < INT32_MAX) {
+            EXPECT(adamb_unit_code(&unit, INT32_MIN), zero < full ? 0 : 65535);
+            EXPECT(adamb_unit_code(&unit, INT32_MAX), zero < full ? 65535 : 0);
+            EXPECT((long)unit.out_of_range, 2);
+        }
+    }
+    unit.out_of_range = 0x3FFFFFFE;
+    for (int i = 0; i < 3; i++) {
+        EXPECT(adamb_unit_code(&unit, 1001), 0);
+    }
+    EXPECT((long)unit.out_of_range, 0x3FFFFFFF);
+}
+
 int main(void)
 {
+    units();
+    defaults_and_texts();
     wrong_configurations();
     wrong_calls();
     wrong_headers();
@@ -757,12 +858,14 @@ int main(void)
     endless_list();
     forgotten_root();
     counters();
+    crowded_state();
     extremes();
     empty_records();
     hurt = 1;
     damaged_trees();
     damaged_values();
     folded_values();
+    value_in_the_header();
     damaged_table();
     hurt = 0;
     storages();

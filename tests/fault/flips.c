@@ -21,7 +21,7 @@ static const struct {
     const char *name;
     int d_s, d_a, horizon, share, paper, random, freeze, gamma;
     uint32_t extra; /* words above the smallest block */
-    long steps;     /* lived before the first flip */
+    long steps;     /* played before the first flip */
 } configs[] = {
     {"1+1 shared, pool full", 1, 1, 5, 2, 0, 0, 0, 2, 200, 6000},
     {"1+1 shared, room left", 1, 1, 5, 2, 0, 0, 0, 2, 4000, 3000},
@@ -138,7 +138,7 @@ static void mark_all(map *m)
         m->kind[sealed[i]] = SEALED;
     }
     for (uint8_t h = 0; h < w[ADAMB_H_DIMS] >> 8; h++) {
-        adamb_core_decode(&m->c, w, h);
+        adamb_call_decode(&m->c, w, h);
         mark(m, m->c.step, ADAMB_S_WORDS, STEP);
         mark_value(m, m->c.step + ADAMB_S_V_SLOT);
         if (h == 0 || !m->c.shared) {
@@ -214,25 +214,44 @@ static int scrub_pass(map *m)
     return code < 0;
 }
 
-static void run(int number, uint32_t seed, long flips, long calls)
+/* A fresh block of one of the configurations. */
+static map begin(int number, uint32_t seed)
 {
     adamb_config g = {.d_s = (uint8_t)configs[number].d_s, .d_a = (uint8_t)configs[number].d_a,
                       .horizon = (uint8_t)configs[number].horizon, .share = (uint8_t)configs[number].share,
                       .paper = (uint8_t)configs[number].paper, .own = (uint8_t)configs[number].paper,
                       .random_action = (uint8_t)configs[number].random, .freeze = (uint8_t)configs[number].freeze,
                       .detect = 1, .auto_bonus = 1, .seed = (uint16_t)seed};
-    long made[KINDS] = {0}, found[KINDS] = {0}, scrubbed[KINDS] = {0}, hidden = 0;
-    adamb_thresholds(&g, (uint8_t)configs[number].gamma, 1, 1);
     map m;
+    adamb_thresholds(&g, (uint8_t)configs[number].gamma, 1, 1);
     m.words = (uint32_t)adamb_required_words(&g) + configs[number].extra;
     m.w = malloc(2 * m.words);
     m.kind = malloc(m.words);
-    uint16_t *healthy = malloc(2 * m.words), state[3] = {0x8000, 0x8000, 0x8000};
     rng = seed * 2654435761u | 1u;
     snprintf(replay, sizeof replay, "flips run %d %u (before any flip)", number, (unsigned)seed);
     if (adamb_init(&g, m.w, m.words) != 0) {
         fail("init");
     }
+    return m;
+}
+
+/* Changes a bit of a sound block, more often than by chance in its header, and `more` others; returns the word. */
+static uint32_t flip(map *m, int more)
+{
+    uint32_t used = at(m->w[ADAMB_H_FRESH]), head = at(m->w[ADAMB_H_POOL_AT]);
+    uint32_t word = below(4) == 0 ? below(head) : below(16) == 0 ? below(m->words) : below(used);
+    m->w[word] ^= (uint16_t)(1u << below(16));
+    for (int k = 0; k < more; k++) {
+        m->w[below(used)] ^= (uint16_t)(1u << below(16));
+    }
+    return word;
+}
+
+static void run(int number, uint32_t seed, long flips, long calls)
+{
+    long made[KINDS] = {0}, found[KINDS] = {0}, scrubbed[KINDS] = {0}, hidden = 0;
+    map m = begin(number, seed);
+    uint16_t *healthy = malloc(2 * m.words), state[3] = {0x8000, 0x8000, 0x8000};
     live(&m, number, configs[number].steps, state, 1);
     if (read_only(&m) != 0 || scrub_pass(&m) != 0) {
         fail("the check of a sound block");
@@ -240,17 +259,12 @@ static void run(int number, uint32_t seed, long flips, long calls)
     memcpy(healthy, m.w, 2 * m.words);
     mark_all(&m);
     for (long i = 0; i < flips; i++) {
-        uint32_t used = at(healthy[ADAMB_H_FRESH]), head = at(healthy[ADAMB_H_POOL_AT]);
         int more = i % 8 == 7 ? 1 + (int)below(3) : 0; /* a storm now and then */
         snprintf(replay, sizeof replay, "flips run %d %u %ld %ld", number, (unsigned)seed, i + 1, calls);
         memcpy(m.w, healthy, 2 * m.words);
         rng = (seed + (uint32_t)i) * 2654435761u | 1u;
         below(2);
-        uint32_t word = below(4) == 0 ? below(head) : below(16) == 0 ? below(m.words) : below(used);
-        m.w[word] ^= (uint16_t)(1u << below(16));
-        for (int k = 0; k < more; k++) {
-            m.w[below(used)] ^= (uint16_t)(1u << below(16));
-        }
+        uint32_t word = flip(&m, more);
         alarm(20);
         int bad = read_only(&m) != 0;
         if (more == 0) {

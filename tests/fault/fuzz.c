@@ -1,4 +1,5 @@
-/* One execution: the bytes of an input become hostile use of the core. The first byte chooses what is attacked:
+/* long because: the five attacks share one input, two guarded blocks and one flash, and follow each other in a run */
+/* One execution: the bytes of an input become calls of the core, valid or not. The first byte chooses what is attacked:
  *
  *   restore   any bytes as a snapshot, also with the CRC made right
  *   config    any configuration, block size and split rule
@@ -30,7 +31,8 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-enum { GUARD = 64, ROOM = 2048, GUARD_WORD = 0xBEEF, STEPS_FEW = 48, STEPS_MANY = 600, OPS_MOST = 24, SNAPSHOT_MOST = 16 + 2 * ROOM, KINDS = 8 };
+enum { GUARD = 64, ROOM = 2048, GUARD_WORD = 0xBEEF, STEPS_FEW = 48, STEPS_MANY = 600, OPS_MOST = 24, KINDS = 8 };
+enum { SNAPSHOT_MOST = 16 + 2 * ROOM };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -153,7 +155,7 @@ static void begin(void)
         fail("init");
     }
     steps = next_h = 0;
-    steps_most = take() % 32 == 31 ? STEPS_MANY : STEPS_FEW; /* a long life now and then: most must be cheap */
+    steps_most = take() % 32 == 31 ? STEPS_MANY : STEPS_FEW; /* a long run now and then: most must be cheap */
     noise = 1 + extra;
 }
 
@@ -213,7 +215,7 @@ static void repair_crc(uint8_t *snapshot, uint32_t length)
     adamb_snapshot_set32(snapshot + ADAMB_SNAPSHOT_AT_CRC, ~crc);
 }
 
-/* The seal of the words that say how large a block is (SPEC.md), made right again in the bytes of a snapshot. */
+/* The seal of the words that say how large a block is (SPEC 3.5), made right again in the bytes of a snapshot. */
 static void repair_seal(uint8_t *words)
 {
     static const uint8_t sealed[] = {ADAMB_H_UNITS, ADAMB_H_DIMS, ADAMB_H_SCALE, ADAMB_H_POOL_AT};
@@ -234,7 +236,10 @@ static uint32_t patch(uint8_t *data, uint32_t length, uint32_t most)
         data[where] = (uint8_t)(what & 1 ? what >> 1 : data[where] ^ 1u << (what >> 1 & 7));
     }
     uint32_t change = take();
-    return change < 8 ? length - (change < length ? change : 0) : change > 250 && length + 8 < most ? length + change - 250 : length;
+    if (change < 8) {
+        return length - (change < length ? change : 0);
+    }
+    return change > 250 && length + 8 < most ? length + change - 250 : length;
 }
 
 /* Restore must refuse and leave no half of a block, or give one that passes the check and works. */
@@ -352,7 +357,10 @@ static void any_call(uint32_t op)
     case 3: code = adamb_act(h & 1 ? w : 0, h, h & 1 ? 0 : state, out), wanted = ADAMB_BAD_ARGUMENT; break;
     case 4: code = adamb_act(w, h, state, 0), wanted = ADAMB_BAD_ARGUMENT; break;
     case 5: code = adamb_observe(h & 1 ? w : 0, h, reward, h & 1 ? 0 : state), wanted = ADAMB_BAD_ARGUMENT; break;
-    case 6: code = h & 1 ? adamb_end_episode(0) : adamb_stats(h & 2 ? w : 0, h & 2 ? 0 : &s), wanted = ADAMB_BAD_ARGUMENT; break;
+    case 6:
+        code = h & 1 ? adamb_end_episode(0) : adamb_stats(h & 2 ? w : 0, h & 2 ? 0 : &s);
+        wanted = ADAMB_BAD_ARGUMENT;
+        break;
     default: code = h & 1 ? adamb_check(0, 99) : adamb_check(w, reward % ADAMB_H_WORDS), wanted = ADAMB_BAD_ARGUMENT; break;
     }
     if (code != wanted) {
@@ -363,12 +371,13 @@ static void any_call(uint32_t op)
     }
 }
 
-/* Out as bytes and back, into another block; life goes on in the first. */
+/* Out as bytes and back, into another block; the run continues in the first. */
 static void snapshot_round(void)
 {
     uint16_t *w = words_of(&ours);
     int32_t length = adamb_snapshot_bytes(w);
-    uint32_t capacity = take() & 1 ? take2() % sizeof bytes : (uint32_t)length, words = take() & 3 ? ours.words : take2() % ROOM;
+    uint32_t capacity = take() & 1 ? take2() % sizeof bytes : (uint32_t)length;
+    uint32_t words = take() & 3 ? ours.words : take2() % ROOM;
     int32_t code = adamb_snapshot_save(w, bytes, capacity);
     if (code != (capacity < (uint32_t)length ? ADAMB_NO_MEMORY : length)) {
         fail("snapshot");
@@ -505,26 +514,30 @@ static void attack_calls(void)
 
 static void any_geometry(void)
 {
-    uint32_t page_bytes = take() & 1 ? take4() : take(), sector = take() & 1 ? take4() : take2(), sectors = take4(), words = take4();
+    uint32_t page_bytes = take() & 1 ? take4() : take(), sector = take() & 1 ? take4() : take2();
+    uint32_t sectors = take4(), words = take4();
     sim_setup(&flash, 1, 1, 1, 1);
     flash.face.page_bytes = page_bytes;
     flash.face.sector_bytes = sector;
     flash.face.sectors = sectors;
     flash.dead = 1; /* every read fails; only the arithmetic is looked at */
     uint32_t kept = words < 4u * ADAMB_UNITS_MAX ? words : 4u * ADAMB_UNITS_MAX;
-    if (sectors > 4096 && sector != 0 && sectors <= 0x7FFFFFFFu / sector && (uint64_t)sector * sectors > 4096ull * (32 + 2 * kept)) {
+    if (sectors > 4096 && sector != 0 && sectors <= 0x7FFFFFFFu / sector &&
+        (uint64_t)sector * sectors > 4096ull * (32 + 2 * kept)) {
         return; /* valid, and long */
     }
     int code = adamb_store_open(&store, &flash.face, page, words);
     if (code != 0 && code != ADAMB_BAD_CONFIG) {
         fail("open answers");
     }
-    if (code == 0 && (store.slots < 2 || (uint64_t)store.slots / store.group_slots * store.group_bytes > (uint64_t)sector * sectors ||
+    if (code == 0 && (store.slots < 2 ||
+                      (uint64_t)store.slots / store.group_slots * store.group_bytes > (uint64_t)sector * sectors ||
                       store.slot_bytes < 32 + 2 * kept || store.newest != store.slots)) {
         fail("places of the slots");
     }
     flash.face.read = 0;
-    if (adamb_store_open(&store, &flash.face, page, words) != ADAMB_BAD_ARGUMENT || adamb_store_open(0, &flash.face, page, words) != ADAMB_BAD_ARGUMENT) {
+    if (adamb_store_open(&store, &flash.face, page, words) != ADAMB_BAD_ARGUMENT ||
+        adamb_store_open(0, &flash.face, page, words) != ADAMB_BAD_ARGUMENT) {
         fail("open without a function");
     }
 }
@@ -622,9 +635,9 @@ static void guard_it(uint32_t slices)
         code = adamb_guard_tick(&guard);
     }
     if (code == 0 && adamb_check(words_of(&ours), ours.words) != 0) {
-        code = adamb_guard_mind(&guard, ADAMB_BAD_BLOCK);
+        code = adamb_guard_handle(&guard, ADAMB_BAD_BLOCK);
     }
-    if (code != 0 && (code != ADAMB_GUARD_ANEW || guard.damages != 1 || guard.anew != 1)) {
+    if (code != 0 && (code != ADAMB_GUARD_REINITIALISED || guard.damages != 1 || guard.reinitialised != 1)) {
         fail("the guard's answer to damage");
     }
     inspect(&ours);

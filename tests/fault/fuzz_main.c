@@ -74,8 +74,8 @@ static void write_finding(void)
     snprintf(name, sizeof name, "%.4000s/finding-%08x", folder, hash_of_current());
     int file = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0644);
     int kept = file >= 0 && write(file, current.data, current.size) == (ssize_t)current.size;
-    int n = snprintf(line, sizeof line, "FINDING after %llu executions: fuzz replay %s%s\n", (unsigned long long)executions, name,
-                     kept ? "" : " (could not be written)");
+    int n = snprintf(line, sizeof line, "FINDING after %llu executions: fuzz replay %s%s\n",
+                     (unsigned long long)executions, name, kept ? "" : " (could not be written)");
     if (write(1, line, (size_t)n) != n) {
         _exit(3);
     }

@@ -91,7 +91,7 @@ static int sim_prog(void *context, uint32_t address, const uint8_t *data, uint32
     }
     f->written[page] = 1;
     if (f->endurance != 0 && f->erases[sector] > f->endurance) {
-        f->data[address + sector % bytes] |= 0x10; /* stuck, and nobody says so */
+        f->data[address + sector % bytes] |= 0x10; /* stuck, without an error code */
         f->data[address] &= 0xFE;
     }
     return 0;

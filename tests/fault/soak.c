@@ -1,14 +1,14 @@
-/* A long life with drift, changes, a full pool and power cuts; afterwards nothing may show that power was ever lost.
+/* A long run with drift, changes, a full pool and power cuts; afterwards nothing may show that power was ever lost.
  *
- *     soak EPISODES SEED      the first controller lives all episodes, the others a tenth each
+ *     soak EPISODES SEED      the first controller runs all episodes, the others a tenth each
  *
- * Every controller lives twice. The first life has no cuts; after every SPAN episodes the used words of the block are
- * hashed into a chain: each link hashes the one before it and the words. The second life saves to a store at the same
+ * Every controller runs twice. The first run has no cuts; after every SPAN episodes the used words of the block are
+ * hashed into a chain: each link hashes the one before it and the words. The second run saves to a store at the same
  * places and loses power again and again, in a save or between two: its memory is filled with garbage, the store is
- * opened, and the restored words must be those of the first life at the last completed save (or at the one that was
- * being made). It goes on from there, lives the lost episodes again, and must meet every link of the chain.
+ * opened, and the restored words must be those of the first run at the last completed save (or at the one that was
+ * being made). It goes on from there, repeats the lost episodes, and must reach every link of the chain.
  *
- * What the world does depends on the episode, the step and the action alone, so a lost episode can be lived again.
+ * The environment depends on the episode, the step and the action alone, so a lost episode can be repeated.
  * Exit code 1 and a line that begins with FAILED when a promise is broken. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static const kind *k;
 static adamb_config config;
 static uint16_t block[WORDS_MOST];
 static uint32_t seed;
-static uint64_t *words_at, *chain_at; /* by place: hash of the used words, and the chain, of the life without cuts */
+static uint64_t *words_at, *chain_at; /* by place: hash of the used words, and the chain, of the run without cuts */
 
 static void fail(const char *what, uint32_t episode)
 {
@@ -160,7 +160,7 @@ static uint8_t page[256];
 static adamb_store store;
 static uint32_t random_state, saves, cuts, again;
 
-/* Power comes back: everything but the storage is lost. Returns the place that life goes on from. */
+/* Power comes back: everything but the storage is lost. Returns the place from which the run continues. */
 static uint32_t boot(uint32_t completed, uint32_t coming)
 {
     for (uint32_t i = 0; i < WORDS_MOST; i++) {
@@ -225,7 +225,7 @@ static void second_life(uint32_t places)
             coming = (episode + 1) / SPAN;
             chain = mix(chain ^ hash_of_words());
             if (chain != chain_at[coming]) {
-                fail("a life with cuts is not the life without", episode);
+                fail("a run with cuts differs from the run without", episode);
             }
             if (!save(coming)) {
                 again += SPAN;
@@ -272,7 +272,7 @@ int main(int n, char **a)
             fail("memory grew", places * SPAN);
         }
     }
-    printf("seed %u: every life with cuts is the life without, link by link\n", (unsigned)seed);
+    printf("seed %u: every run with cuts equals the run without, link by link\n", (unsigned)seed);
     free(words_at);
     free(chain_at);
     return 0;

@@ -1,7 +1,8 @@
+/* long because: six experiments on one flash, one block and one judge of what a restore may give */
 /* Snapshots and stores on a simulated flash that tears pages, loses power at any operation, flips bits and wears out.
  *
  *   store_driver cuts PAGE SECTOR SECTORS WORDS SAVES SEED TEARS [OPERATION [TEAR]]   power lost at every operation
- *   store_driver lives PAGE SECTOR SECTORS WORDS BOOTS SEED                           cut after cut after cut
+ *   store_driver runs PAGE SECTOR SECTORS WORDS BOOTS SEED                            cut after cut after cut
  *   store_driver wear PAGE SECTOR SECTORS WORDS ENDURANCE SEED                        sectors that stop keeping data
  *   store_driver flips WORDS SEED                                                     every bit of a snapshot
  *   store_driver rot PAGE SECTOR SECTORS WORDS SEED                                   every bit of the newest save
@@ -13,7 +14,7 @@
 #include <string.h>
 #include "adamb.h"
 #include "adamb_snapshot.h"
-#include "adamb_spec.h"
+#include "adamb_internal.h"
 #include "adamb_store.h"
 
 #define SIM_SPACE (1 << 15)
@@ -41,12 +42,12 @@ static void sim_misuse(const char *what)
     fail(what);
 }
 
-/* One life: a controller, its store, and what the last two saves were. */
+/* One run: a controller, its store, and what the last two saves were. */
 static sim_flash main_flash, other_flash;
 static uint8_t main_page[8192], other_page[8192];
 static adamb_store main_store, other_store;
 static uint16_t block[WORDS], found[WORDS], completed[WORDS], coming[WORDS];
-static uint32_t words, life_random;
+static uint32_t words, run_random;
 static int any_completed;
 
 static void setup(sim_flash *f, char **a, uint32_t seed)
@@ -59,10 +60,10 @@ static void setup(sim_flash *f, char **a, uint32_t seed)
 
 static void new_block(uint32_t seed)
 {
-    adamb_config config = {.d_s = 1, .d_a = 1, .horizon = 5, .share = 2, .detect = 1, .auto_bonus = 1};
+    adamb_config config = {.d_s = 1, .d_a = 1, .horizon = 4, .share = 2, .detect = 1, .auto_bonus = 1};
     config.seed = (uint16_t)seed;
     adamb_thresholds(&config, 2, 1, 1);
-    life_random = seed * 2654435761u | 1;
+    run_random = seed * 2654435761u | 1;
     if (adamb_init(&config, block, words) != 0) {
         fail("init");
     }
@@ -70,16 +71,16 @@ static void new_block(uint32_t seed)
 
 static void play(int episodes)
 {
-    for (int step = 0; step < 5 * episodes; step++) {
-        uint16_t state = (uint16_t)draw(&life_random), action;
-        if (adamb_act(block, step % 5, &state, &action) != 0) {
+    for (int step = 0; step < 4 * episodes; step++) {
+        uint16_t state = (uint16_t)draw(&run_random), action;
+        if (adamb_act(block, step % 4, &state, &action) != 0) {
             fail("act");
         }
-        state = (uint16_t)(action + (draw(&life_random) & 8191));
-        if (adamb_observe(block, step % 5, (uint16_t)draw(&life_random), &state) != 0) {
+        state = (uint16_t)(action + (draw(&run_random) & 8191));
+        if (adamb_observe(block, step % 4, (uint16_t)draw(&run_random), &state) != 0) {
             fail("observe");
         }
-        if (step % 5 == 4 && adamb_end_episode(block) != 0) {
+        if (step % 4 == 3 && adamb_end_episode(block) != 0) {
             fail("end_episode");
         }
     }
@@ -238,7 +239,7 @@ static void run_cuts(int saves)
 }
 
 /* Boot, restore, live, save, and lose power somewhere, again and again on the same storage. */
-static void run_lives(int boots)
+static void run_boots(int boots)
 {
     uint32_t saves = 0, lost_power = 0;
     for (int boot = 0; boot < boots; boot++) {
@@ -434,8 +435,8 @@ int main(int n, char **a)
         only_operation = n > 9 ? (uint32_t)atoi(a[9]) : 0;
         only_tear = n > 10 ? atoi(a[10]) : -1;
         run_cuts(atoi(a[6]));
-    } else if (strcmp(a[1], "lives") == 0 && n == 8) {
-        run_lives(atoi(a[6]));
+    } else if (strcmp(a[1], "runs") == 0 && n == 8) {
+        run_boots(atoi(a[6]));
     } else if (strcmp(a[1], "wear") == 0 && n == 8) {
         run_wear((uint32_t)atoi(a[6]));
     } else if (strcmp(a[1], "forge") == 0 && n == 8) {

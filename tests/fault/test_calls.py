@@ -4,58 +4,14 @@ from __future__ import annotations
 
 from array import array
 
-import numpy as np
 import pytest
 
-from adamb.budgets.controller import make_config
 from adamb.firmware_model import _spec
-from adamb.firmware_model.binding import c_config, ffi, lib
+from adamb.firmware_model.host.binding import ffi, lib
+from support.used_blocks import CONFIGS, config_of, new_block, play
 
 GUARD = 0xBEEF
-CONFIGS = {
-    "1+1": (1, 1, 5, {}),
-    "1+1 per step": (1, 1, 5, {"share": "off"}),
-    "1+1 one step": (1, 1, 1, {"share": "on"}),
-    "1+1 long": (1, 1, 31, {"gamma": 1}),
-    "2+2": (2, 2, 5, {"share": "on"}),
-    "3+3": (3, 3, 7, {"share": "off", "action": "random"}),
-    "1+3 freeze": (1, 3, 5, {"when_full": "freeze"}),
-    "1+1 paper": (1, 1, 5, {"mode": "paper", "phi": 1}),
-    "3+1 paper": (3, 1, 16, {"mode": "paper", "phi": 1}),
-    "2+1 paper shared": (2, 1, 4, {"mode": "paper", "phi": 1, "share": "on"}),
-}
 cases = pytest.mark.parametrize("name", CONFIGS)
-
-
-def config_of(name):
-    d_s, d_a, horizon, options = CONFIGS[name]
-    return c_config(make_config(d_s, d_a, horizon, options, seed=3))
-
-
-def play(block, config, steps, seed=0):
-    """Calls that must all succeed; rewards and states from a seeded stream."""
-    rng = np.random.default_rng(seed)
-    state, action = ffi.new("uint16_t[3]"), ffi.new("uint16_t[3]")
-    for step in range(steps):
-        h = step % config.horizon
-        assert lib.adamb_act(block, h, state, action) == 0
-        for i in range(config.d_s):
-            state[i] = int(action[i % config.d_a] + rng.integers(0, 9000)) & 0xFFFF
-        assert lib.adamb_observe(block, h, int(rng.integers(0, 65536)), state) == 0
-        if h + 1 == config.horizon:
-            assert lib.adamb_end_episode(block) == 0
-
-
-def new_block(name, extra=400, steps=700):
-    """A controller that has lived a little: its words (an array) and the pointer to them."""
-    config = config_of(name)
-    words = lib.adamb_required_words(config) + extra
-    content = array("H", bytes(2 * words))
-    block = ffi.from_buffer("uint16_t[]", content)
-    assert lib.adamb_init(config, block, words) == 0
-    play(block, config, steps)
-    assert lib.adamb_check(block, words) == 0
-    return config, content, block
 
 
 # --- memory -----------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
-"""The core under the address and undefined-behaviour sanitizers: random lives, damage, a pool that refuses.
+"""The core under the address and undefined-behaviour sanitizers: random runs, damage, a pool that refuses.
 
-Every failure names the case; `driver lives CASE 1 STEPS` (or damage, refuse) replays it.
+Every failure names the case; `driver runs CASE 1 STEPS` (or damage, refuse) replays it.
 """
 
 from __future__ import annotations
@@ -10,22 +10,22 @@ import re
 import pytest
 
 
-def test_random_lives_stay_inside_the_block_and_account_for_every_unit(driver):
-    out = driver("lives", 1, 400, 600)
-    assert "400 lives, 240000 steps" in out
+def test_random_runs_stay_inside_the_block_and_account_for_every_unit(driver):
+    out = driver("runs", 1, 400, 600)
+    assert "400 runs, 240000 steps" in out
 
 
 @pytest.mark.slow
-def test_many_and_long_random_lives_stay_inside_the_block_and_account_for_every_unit(driver, build_driver):
-    driver("lives", 10_000, 2500, 1500)
-    driver("lives", 20_000, 60, 40_000)
-    build_driver("-DADAMB_HAS_DIVIDE")("lives", 30_000, 1000, 1500)
+def test_many_and_long_random_runs_stay_inside_the_block_and_account_for_every_unit(driver, build_driver):
+    driver("runs", 10_000, 2500, 1500)
+    driver("runs", 20_000, 60, 40_000)
+    build_driver("-DADAMB_HAS_DIVIDE")("runs", 30_000, 1000, 1500)
 
 
 def test_the_drivers_own_inspection_finds_a_leak(build_driver):
     """Counts that are not returned to the pool must be noticed, or the tests above say nothing."""
     broken = build_driver(renamed={"adamb_counts.c": "-Dadamb_pool_free=forgotten_free"})
-    done = broken.run("lives", 1, 400, 600)
+    done = broken.run("runs", 1, 400, 600)
     assert done.returncode == 1
     assert "FAILED check" in done.stdout
 

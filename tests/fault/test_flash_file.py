@@ -14,7 +14,7 @@ import pytest
 
 from adamb.budgets.errors import InputError
 from adamb.firmware_model import _spec, check, core, store
-from adamb.host_sim.flash_file import FileFlash
+from adamb.host_sim.blocks.flash_file import FileFlash
 from adamb.tools.cli import main
 
 WORDS = 1024
@@ -24,7 +24,7 @@ import sys
 from array import array
 from pathlib import Path
 from adamb.firmware_model import _spec, core, store
-from adamb.host_sim.flash_file import FileFlash
+from adamb.host_sim.blocks.flash_file import FileFlash
 block = array("H", bytes(2 * 1024))
 controller = core.init(core.Config(seed=9), block)
 saves = store.open(FileFlash(Path(sys.argv[1])), len(block))
@@ -37,7 +37,7 @@ for k in range(1, 60000):
 """
 
 
-def lived(seed=9):
+def used_block(seed=9):
     block = array("H", bytes(2 * WORDS))
     controller = core.init(core.Config(seed=seed), block)
     action = array("H", [0])
@@ -54,7 +54,7 @@ def restored(path):
 
 
 def test_a_save_is_there_after_the_file_is_opened_again(tmp_path):
-    block, path = lived(), tmp_path / "controller.flash"
+    block, path = used_block(), tmp_path / "controller.flash"
     flash = FileFlash(path)
     assert store.open(flash, WORDS).save(block) == 0
     flash.close()
@@ -65,7 +65,7 @@ def test_a_save_is_there_after_the_file_is_opened_again(tmp_path):
 
 def test_inspect_reads_the_file(tmp_path, capsys):
     path = tmp_path / "controller.flash"
-    assert store.open(FileFlash(path), WORDS).save(lived()) == 0
+    assert store.open(FileFlash(path), WORDS).save(used_block()) == 0
     assert main(["inspect", str(path)]) == 0
     assert "save 1 of a store" in capsys.readouterr().out
 
@@ -86,7 +86,7 @@ def test_a_kill_loses_no_completed_save(tmp_path, wait):
 
 def test_a_disk_without_room_is_an_error_code_and_the_last_save_stays(tmp_path):
     path = tmp_path / "controller.flash"
-    block = lived()
+    block = used_block()
     flash = FileFlash(path)
     saves = store.open(flash, WORDS)
     assert saves.save(block) == 0
@@ -94,7 +94,7 @@ def test_a_disk_without_room_is_an_error_code_and_the_last_save_stays(tmp_path):
     ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
-        assert saves.save(lived(seed=3)) == _spec.ERR_DEVICE
+        assert saves.save(used_block(seed=3)) == _spec.ERR_DEVICE
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
         signal.signal(signal.SIGXFSZ, ignored)

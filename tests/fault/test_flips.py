@@ -9,24 +9,17 @@ from array import array
 from pathlib import Path
 from typing import Any
 
-import flips
 import pytest
 
 from adamb.budgets.controller import make_config
-from adamb.firmware_model import _spec, binding, check, core, guard
+from adamb.firmware_model import _spec, check, core, guard
+from adamb.firmware_model.host import binding
+from support import flips
+from support.paths import CORE
+from support.used_blocks import DAMAGED
 
 LINKS_FOUND = 0.99
-CASES: dict[str, tuple[int, int, int, dict[str, Any], int]] = {
-    "1+1": (1, 1, 5, {}, 200),
-    "1+1 per step": (1, 1, 5, {"share": "off"}, 300),
-    "1+1 paper": (1, 1, 5, {"mode": "paper", "phi": 1, "share": "off"}, 400),
-    "1+1 smallest": (1, 1, 1, {"share": "off", "gamma": 1}, 0),
-    "2+2 shared": (2, 2, 3, {"share": "on"}, 900),
-    "2+2 paper": (2, 2, 3, {"mode": "paper", "phi": 1, "share": "on"}, 700),
-    "3+3 frozen": (3, 3, 4, {"share": "on", "when_full": "freeze"}, 1200),
-    "2+1 testing": (2, 1, 6, {}, 800),
-}
-cases = pytest.mark.parametrize("name", CASES)
+cases = pytest.mark.parametrize("name", DAMAGED)
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +64,7 @@ PLANTED = {
         "return unit != 0 && (unit < w[ADAMB_H_UNITS] || unit != w[ADAMB_H_FRESH]);",
     ),
     "a size that is not sealed": (
-        "adamb_core.c",
+        "adamb_internal.h",
         "(w[ADAMB_H_UNITS] * 11u + w[ADAMB_H_DIMS])",
         "w[ADAMB_H_DIMS]",
     ),
@@ -82,7 +75,7 @@ PLANTED = {
 def test_the_campaign_notices_a_core_that_trusts_its_memory(build_driver, tmp_path, fault):
     name, text, instead = PLANTED[fault]
     copy = tmp_path / "core"
-    shutil.copytree(flips.CORE, copy)
+    shutil.copytree(CORE, copy)
     source = (copy / name).read_text()
     assert source.count(text) == 1
     (copy / name).write_text(source.replace(text, instead))
@@ -98,7 +91,7 @@ class Pair:
     """The same block under both twins; after each call their answers and all words must agree."""
 
     def __init__(self, name: str, block: array) -> None:
-        self.d_s, self.d_a, self.horizon, _, _ = CASES[name]
+        self.d_s, self.d_a, self.horizon, _, _ = DAMAGED[name]
         self.blocks = [array("H", block), array("H", block)]
         self.twins: list[Any] = [binding.Controller(self.blocks[0]), core.attach(self.blocks[1])]
         self.step = 0
@@ -142,8 +135,8 @@ class Pair:
         return whole, code
 
 
-def lived(name: str, rng: random.Random) -> array:
-    d_s, d_a, horizon, options, extra = CASES[name]
+def used_block(name: str, rng: random.Random) -> array:
+    d_s, d_a, horizon, options, extra = DAMAGED[name]
     config = make_config(d_s, d_a, horizon, options, seed=rng.randrange(1, 65536))
     block = array("H", bytes(2 * (binding.required_words(config) + extra)))
     made = binding.init(config, block)
@@ -160,7 +153,7 @@ def lived(name: str, rng: random.Random) -> array:
 
 def twin_campaign(name: str, count: int, calls: int, seed: int) -> None:
     rng = random.Random(f"{name} {seed}")
-    block = lived(name, rng)
+    block = used_block(name, rng)
     for number in range(count):
         pair = Pair(name, block)
         hits = []
@@ -181,7 +174,7 @@ def twin_campaign(name: str, count: int, calls: int, seed: int) -> None:
 def test_a_partition_that_leads_in_a_circle_is_answered_alike(name):
     """A scan then meets no ball at all before it is too deep."""
     rng = random.Random(name)
-    block = lived(name, rng)
+    block = used_block(name, rng)
     root = 4 * block[block[_spec.H_STEPS_AT] + _spec.S_ROOT]
     pair = Pair(name, block)
     for words in pair.blocks:

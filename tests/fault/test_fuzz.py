@@ -10,8 +10,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import fuzzing
 import pytest
+
+from support import fuzzing
+from support.paths import CORE
 
 pytestmark = pytest.mark.slow
 
@@ -20,7 +22,7 @@ pytestmark = pytest.mark.slow
 PLANTS = {
     "one unit too many": ("adamb_pool.c", r"unit < w\[ADAMB_H_UNITS\]", "unit <= w[ADAMB_H_UNITS]"),
     "links too far": ("adamb_internal.h", r"word - c->first < c->links", "word - c->first < c->links + 32"),
-    "a shift below zero": ("adamb_core.c", r">> \(12 - fraction\)", ">> (10 - fraction)"),
+    "a shift below zero": ("adamb_config.c", r">> \(12 - fraction\)", ">> (10 - fraction)"),
     "a byte of a save is not kept": (
         "adamb_store.c", r"from \+ i < end \? save_byte", "from + i < end - 1 ? save_byte"
     ),
@@ -50,6 +52,23 @@ def test_a_short_run_from_the_corpus_finds_nothing(fuzz, tmp_path):
     assert "no finding" in done.stdout
 
 
+@pytest.mark.skipif(not shutil.which("gcov"), reason="needs gcov")
+def test_the_corpus_runs_most_of_the_core(tmp_path):
+    line = fuzzing.coverage(tmp_path, fuzzing.CORPUS)
+    lines, all_lines, branches, all_branches = map(int, re.findall(r"\d+", line)[1:])
+    assert all_lines > 1000 and lines / all_lines > 0.9 and branches / all_branches > 0.8, line
+
+
+@pytest.mark.parametrize("engine", ["libfuzzer", "afl"])
+def test_the_engines_of_others_start_from_the_corpus_and_find_nothing(engine, tmp_path, monkeypatch, capfd):
+    _, program, package = fuzzing.ENGINES[engine]
+    if not shutil.which(program):
+        pytest.skip(f"needs {program}; Debian has it in {package}")
+    arguments = ["fuzzing", "--engine", engine, "--runs", "2000", "--folder", str(tmp_path)]
+    monkeypatch.setattr("sys.argv", arguments)
+    assert fuzzing.main() == 0, capfd.readouterr().err[-2000:]
+
+
 def test_the_same_seed_makes_the_same_executions(fuzz, tmp_path):
     folders = [tmp_path / name for name in "ab"]
     for folder in folders:
@@ -63,7 +82,7 @@ def test_the_same_seed_makes_the_same_executions(fuzz, tmp_path):
 def test_a_planted_bug_is_found_and_its_input_replays(name, fuzz, tmp_path):
     file, text, replacement = PLANTS[name]
     core = tmp_path / "core"
-    shutil.copytree(fuzzing.CORE, core)
+    shutil.copytree(CORE, core)
     source, n = re.subn(text, replacement, (core / file).read_text())
     assert n >= 1, "the place of the bug has changed"
     (core / file).write_text(source)

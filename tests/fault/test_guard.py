@@ -7,47 +7,20 @@ from array import array
 from typing import Any
 
 import pytest
-from flash import CStore, Flash
-from test_flips import CASES
 
 from adamb.budgets.controller import make_config
-from adamb.firmware_model import _spec, binding, check, guard, store
-from adamb.firmware_model.binding import c_config, ffi, lib
+from adamb.firmware_model import _spec, check, guard, store
+from adamb.firmware_model.host import binding
+from adamb.firmware_model.host.binding import c_config, ffi, lib
+from support.flash import CStore, Flash
+from support.twins import CGuard
+from support.used_blocks import DAMAGED
 
-cases = pytest.mark.parametrize("name", CASES)
-
-
-class CGuard:
-    """The C guard with the calls and counters of the Python twin's."""
-
-    def __init__(self, config: Any, block: array, saves: CStore | None) -> None:
-        self.block, self._saves, self.config = block, saves, config
-        self._config = c_config(config)
-        self._guard = ffi.new("adamb_guard *")
-        pointer = ffi.from_buffer("uint16_t[]", block)
-        made = saves._store if saves else ffi.NULL
-        self.code = int(lib.adamb_guard_open(self._guard, self._config, pointer, len(block), made))
-        self.controller = binding.Controller(block)
-
-    def mind(self, code: int) -> int:
-        return int(lib.adamb_guard_mind(self._guard, code))
-
-    def tick(self) -> int:
-        return int(lib.adamb_guard_tick(self._guard))
-
-    def save(self) -> int:
-        return int(lib.adamb_guard_save(self._guard))
-
-    @property
-    def place(self) -> Any:
-        return self._guard.place
-
-    def __getattr__(self, name: str) -> int:
-        return int(getattr(self._guard, name))
+cases = pytest.mark.parametrize("name", DAMAGED)
 
 
 def configured(name: str, seed: int = 1) -> tuple[Any, int]:
-    d_s, d_a, horizon, options, extra = CASES[name]
+    d_s, d_a, horizon, options, extra = DAMAGED[name]
     config = make_config(d_s, d_a, horizon, options, seed=seed)
     return config, binding.required_words(config) + extra
 
@@ -59,13 +32,13 @@ def open_pair(name: str, *, saves: bool = True) -> tuple[list[Any], list[Flash]]
     blocks = [array("H", bytes(2 * words)) for _ in range(2)]
     c = CGuard(config, blocks[0], CStore(flashes[0], words) if saves else None)
     python = guard.open(config, blocks[1], store.open(flashes[1], words) if saves else None)
-    assert c.code == guard.ANEW and not isinstance(python, int)
+    assert c.code == guard.REINITIALISED and not isinstance(python, int)
     return [c, python], flashes
 
 
 def counted(one: Any) -> list[int]:
     place = (one.place.path, one.place.h, one.place.part)
-    return [one.damages, one.restored, one.anew, one.passes, *place]
+    return [one.damages, one.restored, one.reinitialised, one.passes, *place]
 
 
 def episode(one: Any, rng: random.Random) -> list[int]:
@@ -73,15 +46,15 @@ def episode(one: Any, rng: random.Random) -> list[int]:
     config, codes = one.config, []
     state, action = [rng.randrange(65536) for _ in range(config.d_s)], array("H", [0] * config.d_a)
     for h in range(config.horizon):
-        codes.append(one.mind(one.controller.act(h, state, action)))
+        codes.append(one.handle(one.controller.act(h, state, action)))
         if codes[-1]:
             return codes
         state = [(action[i % config.d_a] + rng.randrange(9000)) & 0xFFFF for i in range(config.d_s)]
-        codes.append(one.mind(one.controller.observe(h, rng.randrange(65536), state)))
+        codes.append(one.handle(one.controller.observe(h, rng.randrange(65536), state)))
         codes.append(one.tick())
         if max(codes) > 0:
             return codes
-    codes.append(one.mind(one.controller.end_episode()))
+    codes.append(one.handle(one.controller.end_episode()))
     return codes
 
 
@@ -107,53 +80,58 @@ def test_both_guards_answer_damage_alike_and_leave_the_same_words_and_storage(na
     assert pair[0].damages > 0 and pair[0].restored > 0
 
 
-def live(one):
+twins = pytest.mark.parametrize("twin", [0, 1], ids=["c", "python"])
+
+
+def live(one: Any) -> None:
     for number in range(20):
         episode(one, random.Random(number))
 
 
-@pytest.mark.parametrize("twin", [0, 1], ids=["c", "python"])
+def saved(twin: int) -> tuple[Any, Flash]:
+    """A guard that has learnt and saved, and where it saved."""
+    pair, flashes = open_pair("1+1")
+    live(pair[twin])
+    assert pair[twin].save() == 0
+    return pair[twin], flashes[twin]
+
+
+@twins
 def test_a_sealed_word_that_flips_is_answered_by_the_newest_save(twin):
-    pair, _ = open_pair("1+1")
-    one = pair[twin]
-    live(one)
-    assert one.save() == 0
-    saved = array("H", one.block)
+    one, _ = saved(twin)
+    before = array("H", one.block)
     episode(one, random.Random(99))
     one.block[_spec.H_DIMS] ^= 2
     action = array("H", [0])
     assert one.controller.act(0, [5], action) == _spec.ERR_BLOCK
-    assert one.mind(_spec.ERR_BLOCK) == guard.RESTORED
-    used = 4 * saved[_spec.H_FRESH]
-    assert one.block[:used] == saved[:used] and not any(one.block[used:])
-    assert (one.damages, one.restored, one.anew) == (1, 1, 0)
+    assert one.handle(_spec.ERR_BLOCK) == guard.RESTORED
+    used = 4 * before[_spec.H_FRESH]
+    assert one.block[:used] == before[:used] and not any(one.block[used:])
+    assert (one.damages, one.restored, one.reinitialised) == (1, 1, 0)
 
 
-@pytest.mark.parametrize("twin", [0, 1], ids=["c", "python"])
+@twins
 def test_without_a_store_damage_is_answered_by_a_clean_start(twin):
     one = open_pair("1+1", saves=False)[0][twin]
     live(one)
     assert one.save() == _spec.ERR_EMPTY
     one.block[_spec.H_UNITS] ^= 1 << 14
-    assert one.tick() == guard.ANEW
+    assert one.tick() == guard.REINITIALISED
     fresh = array("H", bytes(2 * len(one.block)))
     assert not isinstance(binding.init(one.config, fresh), int)
-    assert one.block == fresh and (one.damages, one.restored, one.anew) == (1, 0, 1)
+    assert one.block == fresh and (one.damages, one.restored, one.reinitialised) == (1, 0, 1)
 
 
-@pytest.mark.parametrize("twin", [0, 1], ids=["c", "python"])
+@twins
 def test_a_damaged_block_is_replaced_instead_of_saved(twin):
-    pair, flashes = open_pair("1+1")
-    one = pair[twin]
-    live(one)
-    assert one.save() == 0
-    image = bytes(flashes[twin].data)
+    one, flash = saved(twin)
+    image = bytes(flash.data)
     one.block[_spec.H_SPLITS] += 1  # no slice looks at this
     assert one.save() == guard.RESTORED
-    assert flashes[twin].data == image and check.check(one.block) == 0
+    assert flash.data == image and check.check(one.block) == 0
 
 
-@pytest.mark.parametrize("twin", [0, 1], ids=["c", "python"])
+@twins
 def test_a_save_of_other_dimensions_is_left_alone(twin):
     """`act` reads and writes as many coordinates as the block says; the arrays follow the settings."""
     pair, flashes = open_pair("1+1")
@@ -161,14 +139,14 @@ def test_a_save_of_other_dimensions_is_left_alone(twin):
     config, words = make_config(1, 2, 5, {}), len(pair[twin].block)
     block = array("H", bytes(2 * words))
     if twin == 0:
-        assert CGuard(config, block, CStore(flashes[0], words)).code == guard.ANEW
+        assert CGuard(config, block, CStore(flashes[0], words)).code == guard.REINITIALISED
     else:
         assert not isinstance(guard.open(config, block, store.open(flashes[1], words)), int)
     assert block[_spec.H_DIMS] == 1 | 2 << 4 | 5 << 8
 
 
 @cases
-def test_slices_between_lessons_never_alarm_and_a_pass_ends_in_the_stated_number_of_calls(name):
+def test_slices_between_observe_calls_never_alarm_and_a_pass_ends_in_the_stated_number_of_calls(name):
     config, words = configured(name)
     block = array("H", bytes(2 * words))
     made = guard.open(config, block)
@@ -196,6 +174,14 @@ def test_a_place_that_makes_no_sense_is_the_beginning():
         code = guard.scrub(block, there)
         assert lib.adamb_scrub(ffi.from_buffer("uint16_t[]", block), words, here) == code == 0
         assert (here.path, here.h, here.part) == (there.path, there.h, there.part) == (0, 0, 1)
+
+
+def test_a_missing_configuration_is_refused_although_there_is_a_save():
+    one, flash = saved(0)
+    kept, block = CStore(flash, len(one.block)), array("H", one.block)
+    pointer, opened = ffi.from_buffer("uint16_t[]", block), ffi.new("adamb_guard *")
+    refused = lib.adamb_guard_open(opened, ffi.NULL, pointer, len(block), kept._store)
+    assert refused == _spec.ERR_ARGUMENT and block == one.block
 
 
 def test_what_is_no_argument_is_refused():

@@ -7,31 +7,30 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
-import sys
 from array import array
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from test_calls import new_block
 
 from adamb.budgets.boards.profile import read_profile
 from adamb.budgets.errors import AdambError
 from adamb.budgets.limits import read_budget_file
 from adamb.firmware_model import snapshot
-from adamb.host_sim.dram_channel import read_ini
-from adamb.host_sim.recording import Recording
-from adamb.host_sim.sweep_spec import parse_spec
-from adamb.host_sim.traces_info import trace_info
-from adamb.host_sim.traces_series import read_series
-from adamb.tools.block_file import read_block
+from adamb.host_sim.blocks.recording import Recording
+from adamb.host_sim.problems.dram.channel import read_ini
+from adamb.host_sim.sweep.reader import parse_spec
+from adamb.host_sim.traces.info import trace_info
+from adamb.host_sim.traces.series import read_series
 from adamb.tools.cli import main
-from adamb.tools.inspection import Inspection
+from adamb.tools.inspect.block_file import read_block
+from adamb.tools.inspect.findings import Inspection
 from adamb.tools.report.page import build_from
+from support.command import adamb, finish, one_line, refused, start
+from support.paths import ROOT
+from support.used_blocks import new_block
 
-ROOT = Path(__file__).parents[2]
 SETTINGS = settings(
     max_examples=100,
     deadline=None,
@@ -227,9 +226,8 @@ def test_any_dump_snapshot_or_print_is_inspected_or_refused(seed, tmp_path, dump
 def test_any_snapshot_is_verified_or_refused_by_the_command(seed, tmp_path, saved, capsys):
     file = tmp_path / "file"
     file.write_bytes(changed(saved, seed))
-    code = main(["snapshot", "info", str(file)])
-    error = capsys.readouterr().err
-    assert (code == 0 and error == "") or (code == 2 and error.count("\n") == 1), error
+    code, _, error = adamb(capsys, "snapshot", "info", file)
+    assert (code == 0 and error == "") or (code == 2 and one_line(error)), error
 
 
 @SETTINGS
@@ -283,17 +281,12 @@ def test_a_report_of_any_folder_is_made_or_refused(seed, tmp_path, folder):
 def test_a_command_refuses_garbage_with_one_line_and_exit_code_2(command, content, tmp_path, capsys):
     file = tmp_path / "file.toml"
     file.write_bytes(content)
-    code = main([part.format(file=file, folder=tmp_path) for part in command])
-    captured = capsys.readouterr()
-    assert code == 2 and captured.out == "", captured
-    assert captured.err.count("\n") == 1 and captured.err.startswith("adamb: error: "), captured.err
+    refused(capsys, *(part.format(file=file, folder=tmp_path) for part in command))
     assert not (tmp_path / "out").exists()
 
 
 def test_the_installed_command_refuses_garbage_without_a_traceback(tmp_path):
     file = tmp_path / "garbage"
     file.write_bytes(b"\x89garbage\r\n" * 30)
-    done = subprocess.run(
-        [sys.executable, "-m", "adamb.tools.cli", "inspect", str(file)], capture_output=True, text=True
-    )
-    assert done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1, done.stderr
+    code, out, error = finish(start("inspect", file))
+    assert code == 2 and out == "" and one_line(error)

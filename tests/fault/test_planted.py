@@ -5,16 +5,18 @@ from __future__ import annotations
 from array import array
 
 import pytest
-from test_calls import new_block
 
-from adamb.firmware_model import _spec
-from adamb.firmware_model.binding import ffi, lib
+from adamb.firmware_model import _spec, check, core
+from adamb.firmware_model.host import binding
+from adamb.firmware_model.host.binding import ffi, lib
+from support.planted import BALANCED, balanced_block, cell_before_step, deep_balls, deep_values, too_fine
+from support.used_blocks import new_block
 
 TAG, WORDS = _spec.TAG, _spec.UNIT_WORDS
 
 
 class Block:
-    """A lived block as words, with just enough understanding of its layout to plant damage."""
+    """A block in use as words, with just enough understanding of its layout to plant damage."""
 
     def __init__(self, name: str, **options) -> None:
         _, self.words, _ = new_block(name, extra=6000, **options)
@@ -113,27 +115,11 @@ def test_a_split_that_is_not_counted(block):
 
 
 def test_a_ball_finer_than_the_finest_level():
-    """A leaf at the finest level gets children: links in range, units accounted for, still too deep."""
-    deep = Block("1+1 one step", steps=0)
-    config_finest = deep.words[_spec.H_SCALE] >> 8
-    unit, slot = deep.fresh, deep.steps + _spec.S_ROOT
-    for _ in range(config_finest + 1):
-        record, below = unit, unit + 1
-        deep.words[slot] = record
-        deep.words[record * WORDS] = below
-        deep.words[record * WORDS + _spec.R_N] = 1
-        for i in range(below * WORDS, below * WORDS + WORDS):
-            deep.words[i] = TAG
-        deep.words[_spec.H_SPLITS] += 1
-        slot, unit = below * WORDS, unit + 2
-    deep.words[_spec.H_USED_PEAK] = unit - deep.fresh
-    deep.words[_spec.H_FRESH] = unit
-    assert deep.check() == _spec.ERR_BLOCK
-    # The same without the last split is in order, so it is the depth that was found.
-    deep.words[record * WORDS] = TAG
-    deep.words[_spec.H_SPLITS] -= 1
-    deep.words[_spec.H_FRESH] -= 1
-    assert deep.check() == 0
+    """Links in range, units accounted for, still too deep; one level less is in order."""
+    for beyond, wanted in ((0, 0), (1, _spec.ERR_BLOCK)):
+        deep = deep_balls(beyond)
+        assert lib.adamb_check(ffi.from_buffer("uint16_t[]", deep), len(deep)) == wanted
+        assert check.check(deep) == wanted
 
 
 @pytest.mark.parametrize("name", ["1+1 per step", "1+1 paper"])
@@ -264,3 +250,33 @@ def test_memory_that_never_was_a_block():
     for content in (bytes(4000), b"\xff" * 4000, bytes(range(250)) * 16):
         words = array("H", content)
         assert lib.adamb_check(ffi.from_buffer("uint16_t[]", words), len(words)) == _spec.ERR_BLOCK
+
+
+@pytest.mark.parametrize("name", BALANCED)
+def test_units_exchanged_so_that_only_one_figure_of_the_walk_is_wrong(name):
+    """Number, sum and mix of the units met: each is needed, since damage exists that leaves the other two."""
+    for block, wanted in zip(balanced_block(name), (0, _spec.ERR_BLOCK), strict=True):
+        assert lib.adamb_check(ffi.from_buffer("uint16_t[]", block), len(block)) == wanted
+        assert check.check(block) == wanted
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_values_divided_once_more_than_the_finest_level_allows(side):
+    for beyond, wanted in ((0, 0), (1, _spec.ERR_BLOCK)):
+        block = deep_values(beyond, side)
+        assert lib.adamb_check(ffi.from_buffer("uint16_t[]", block), len(block)) == wanted
+        assert check.check(block) == wanted
+
+
+def test_a_header_with_a_level_more_than_there_can_be():
+    for block, wanted in zip(too_fine(), (0, _spec.ERR_BLOCK), strict=True):
+        assert lib.adamb_check(ffi.from_buffer("uint16_t[]", block), len(block)) == wanted
+        assert check.check(block) == wanted
+
+
+@pytest.mark.parametrize("attach", [binding.Controller, core.attach], ids=["c", "python"])
+def test_a_cell_of_v_in_the_header_gets_no_finer_action(attach):
+    block, step = cell_before_step()
+    before = block[step]
+    assert attach(block).observe(0, 0xFFFF, [0]) == 0
+    assert block[step] == before

@@ -1,4 +1,7 @@
-"""A long life with power cuts is, link by link, the life without; `make soak` is the million episodes."""
+"""A long run with power cuts equals, link by link, the run without; counters at their ends stay there.
+
+`make soak` is the million episodes, and a thousand million calls.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +11,22 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import CORE, FLAGS, HERE, SANITIZERS, Driver
 
-pytestmark = pytest.mark.slow
+from support.drivers import FLAGS, SANITIZERS, Driver
+from support.paths import CORE, FAULT
+
+slow = pytest.mark.slow
 
 
-def build(folder: Path, core: Path = CORE) -> Driver:
-    program, sources = folder / "soak", [str(path) for path in sorted(core.glob("*.c"))]
-    command = ["gcc", *FLAGS, "-O2", *SANITIZERS, *sources, str(HERE / "soak.c"), "-o", str(program)]
+def build(folder: Path, core: Path = CORE, main: str = "soak", flags: tuple[str, ...] = SANITIZERS) -> Driver:
+    program, sources = folder / main, [str(path) for path in sorted(core.glob("*.c"))]
+    command = ["gcc", *FLAGS, "-O2", *flags, *sources, str(FAULT / f"{main}.c"), "-o", str(program)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return Driver(program)
 
 
+@slow
 def test_a_life_with_cuts_is_the_life_without(build_driver, tmp_path):
     out = build(tmp_path)("100000", 1)
     lines = [line for line in out.splitlines() if " cuts, " in line]
@@ -28,9 +34,10 @@ def test_a_life_with_cuts_is_the_life_without(build_driver, tmp_path):
     for line in lines:
         numbers = {name: int(n) for n, name in re.findall(r"(\d+) (cuts|saves|restarts|reclaims)", line)}
         assert min(numbers.values()) > 0, f"each must happen for the run to mean something: {line}"
-    assert "every life with cuts is the life without" in out
+    assert "every run with cuts equals the run without" in out
 
 
+@slow
 @pytest.mark.parametrize(
     ("text", "replacement"),
     [
@@ -47,3 +54,27 @@ def test_a_restore_that_is_wrong_in_one_word_is_noticed(build_driver, tmp_path, 
     (core / "adamb_snapshot.c").write_text(source.replace(text, replacement))
     done = build(tmp_path, core).run("20000", 1)
     assert done.returncode == 1 and "FAILED restored neither" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.skipif(not shutil.which("gcc"), reason="needs gcc")
+def test_millions_of_calls_pass_the_ends_of_counters_and_break_nothing(tmp_path):
+    out = build(tmp_path, main="long_run", flags=())("8000000", 1)
+    assert "nothing broken" in out
+    rows = [
+        dict(re.findall(r"(episodes|refused|no room|reclaims) (\d+)", line)) for line in out.splitlines()[:-1]
+    ]
+    assert all(row["episodes"] == "4294967295" for row in rows), "the number of episodes has stopped"
+    for counter in ("refused", "no room"):
+        assert any(row[counter] == "65535" for row in rows), f"no run reaches the end of {counter}"
+
+
+@pytest.mark.skipif(not shutil.which("gcc"), reason="needs gcc")
+def test_a_counter_that_starts_again_is_noticed_by_the_long_run(tmp_path):
+    core = tmp_path / "core"
+    shutil.copytree(CORE, core)
+    source = (core / "adamb_internal.h").read_text()
+    text = "if (w[index] != 0xFFFFu) {"
+    assert text in source, "the place of the slip has changed"
+    (core / "adamb_internal.h").write_text(source.replace(text, "if (w[0] != 0) {"))
+    done = build(tmp_path, core, main="long_run", flags=(f"-I{core}",)).run("8000000", 1)
+    assert done.returncode == 1 and "FAILED a counter fell" in done.stdout, done.stdout + done.stderr

@@ -10,7 +10,6 @@ from array import array
 from typing import Any
 
 import pytest
-from flash import TEARS, CStore, Flash
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -22,8 +21,10 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from adamb.firmware_model import _spec, binding, check, core, learn, snapshot, store
-from adamb.tools.lockstep_worlds import KINDS, World
+from adamb.firmware_model import _spec, check, core, learn, snapshot, store
+from adamb.firmware_model.host import binding
+from adamb.tools.maintain.worlds import KINDS, World
+from support.flash import TEARS, CStore, Flash
 
 MARGIN, GUARD = 40, 0xBEEF
 FLAGS = ("paper", "own", "freeze", "random_action", "detect", "auto_bonus")

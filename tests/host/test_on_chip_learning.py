@@ -1,7 +1,7 @@
-"""What the shipped controller learns on chip: default options, 4 KiB, 2000 episodes, seeds nobody tuned on.
+"""What the shipped controller learns on chip: default options, 4 KiB, 2000 episodes, no tuned seeds.
 
 The level is the mean of the last 200 episodes. Rules are compared by their paired difference over seeds that
-meet the same luck. docs/on-chip.md tells the same story with all the rules of the field, on other seeds.
+get the same random draws. docs/on-chip.md has the same results with all standard heuristics, on other seeds.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pytest
 from adamb.host_sim.agents import make_agent
 from adamb.host_sim.registry import make_problem
 from adamb.host_sim.runner import Estimate, RunResult, estimate, simulate
-from adamb.tools.comparing import recovery
+from adamb.tools.measure.standings import recovery
 
 pytestmark = pytest.mark.slow
 
@@ -79,7 +79,7 @@ def test_the_cache_controller_reaches_96_percent_and_97_frozen_or_with_8_kib():
     assert share("cache-lite", 2 * BUDGET) >= 0.97
 
 
-# ---- against the rules of the field ---------------------------------------------------------------------
+# ---- against standard heuristics ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("rule", ["adaptive", "best-static", "open", "closed", "fcfs"])
@@ -99,7 +99,7 @@ def test_provisioning_beats_the_rules_that_know_no_law(rule):
 
 
 @pytest.mark.parametrize(("problem", "wide"), [("dram-drain", 0.06), ("dram-refresh", 0.045)])
-def test_nobody_reaches_exact_myopic_play_in_4_kib(problem, wide):
+def test_no_learner_reaches_exact_myopic_play_in_4_kib(problem, wide):
     """Myopic play knows the model. The gap of the controller is held; the rivals do not close it either."""
     gap = lead(problem, "baseline:myopic")
     assert certainly_below(gap) and gap.mean > -wide

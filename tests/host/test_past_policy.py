@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from adamb.budgets.errors import InputError
-from adamb.host_sim.past_policy import past_policy
+from adamb.host_sim.studies.past_policy import past_policy
 
 SEEDS = range(500, 520)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 
 import numpy as np
 import pytest
@@ -14,9 +13,7 @@ from hypothesis import strategies as st
 from adamb.budgets.errors import InputError
 from adamb.firmware_model import _spec
 from adamb.host_sim.agents import make_agent
-from adamb.host_sim.block_view import COUNTERS, BlockView
-from adamb.host_sim.problem import make_problem
-from adamb.host_sim.recording import (
+from adamb.host_sim.blocks.recording import (
     FRAMES,
     Recorder,
     Recording,
@@ -27,6 +24,8 @@ from adamb.host_sim.recording import (
     undo_differences,
     words_of,
 )
+from adamb.host_sim.blocks.view import BLOCK_COUNTERS, BlockView
+from adamb.host_sim.problem import make_problem
 from adamb.host_sim.runner import simulate
 
 
@@ -82,7 +81,7 @@ def test_a_saved_recording_holds_the_blocks_as_they_were(tmp_path, options):
         assert frame.tolist() == whole[: len(frame)].tolist()
         assert len(frame) == int(whole[_spec.H_FRESH]) * int(_spec.UNIT_WORDS)
     for episode, row in zip(back.counter_episodes.tolist(), back.counters.tolist(), strict=True):
-        assert dict(zip(COUNTERS, row, strict=True)) == BlockView(truth[episode]).counters
+        assert dict(zip(BLOCK_COUNTERS, row, strict=True)) == BlockView(truth[episode]).counters
 
 
 def test_the_timeline_has_every_episode_up_to_twenty_thousand():
@@ -166,27 +165,8 @@ def test_a_recording_repeats():
 
 
 @pytest.mark.slow
-def test_recording_twenty_thousand_episodes_costs_under_five_per_cent_and_twenty_megabytes():
-    """The time spent recording is measured inside the run, so that a busy machine slows both alike."""
+def test_recording_twenty_thousand_episodes_takes_under_twenty_megabytes():
     problem, agent = prepared(episodes=20_000, seeds=range(5), budget=4096)
-    problem.optimal()
-    clock, spent = time.process_time, 0.0
-    began = clock()
     recorder = Recorder(problem, agent, 20_000)
-    spent += clock() - began
-
-    def progress(state):
-        nonlocal spent
-        start = clock()
-        recorder(state.done)
-        spent += clock() - start
-        return False
-
-    start = clock()
-    simulate(problem, agent, episodes=20_000, progress=progress)
-    run = clock() - start - spent
-    start = clock()
-    content = recorder.finish(20_000).to_bytes()
-    spent += clock() - start
-    assert len(content) < 20_000_000
-    assert spent < 0.05 * run, f"{spent:.3f} s of {run:.3f} s"
+    simulate(problem, agent, episodes=20_000, progress=lambda state: recorder(state.done), optimum=False)
+    assert len(recorder.finish(20_000).to_bytes()) < 20_000_000

@@ -2,58 +2,23 @@
 
 from __future__ import annotations
 
-import sys
-import types
-
 import numpy as np
 import pytest
-from standin_problem import BEST, Standin
 
 from adamb.budgets.errors import InputError
 from adamb.host_sim import agents
-from adamb.host_sim.agents import Agent, agent_names, best_fixed_action, make_agent, register_agent
+from adamb.host_sim.agents import make_agent
+from adamb.host_sim.agents.fixed import best_fixed_action
 from adamb.host_sim.runner import Estimate, estimate, half_widths, record_points, simulate
+from support.standin_problem import BEST, Standin
+from support.standin_runs import SEEDS, Growing, play
 
 JSON_FIELDS = [
     "problem", "instance", "agent", "core", "mode", "share", "budget_bytes", "bytes_peak", "episodes",
     "horizon", "seeds", "seed_base", "reward_per_episode", "reward_last100", "optimal", "regret", "leaves",
-    "refused_splits", "reclaims", "saturations", "restarts", "digest", "seconds", "version", "spec_hash",
+    "refused_splits", "reclaims", "saturations", "restarts", "raw_reward_per_episode", "raw_reward_last100",
+    "figures", "statistics", "digest", "target", "seconds", "version", "spec_hash", "format",
 ]  # fmt: skip
-SEEDS = range(40, 46)
-
-
-class Growing(Agent):
-    """Plays the middle and grows by 10 bytes an episode."""
-
-    name = "growing"
-
-    def __init__(self, **arguments):
-        super().__init__(**arguments)
-        self.used = np.zeros(self.n, dtype=int)
-
-    def act(self, h, states):
-        return np.full((self.n, self.d_a), 0.5)
-
-    def end_episode(self):
-        self.used += 10
-
-    def bytes_used(self):
-        return self.used
-
-    def stats(self):
-        return {"leaves": np.arange(self.n), "reclaims": np.full(self.n, 7)}
-
-
-@pytest.fixture
-def growing(monkeypatch):
-    monkeypatch.setattr(agents, "_factories", dict(agents._factories))
-    register_agent("growing", Growing)
-
-
-def play(agent="random", *, seeds=SEEDS, episodes=30, options=None, budget_bytes=None, run=None, **problem):
-    task = Standin(list(seeds), episodes=episodes, **problem)
-    player = make_agent(agent, task, budget_bytes=budget_bytes, **(options or {}))
-    return simulate(task, player, **(run or {}))
 
 
 def test_the_interval_is_students_t_over_the_seeds():
@@ -225,81 +190,3 @@ def test_an_absurd_number_of_episodes_is_refused(episodes):
     task = Standin([1])
     with pytest.raises(InputError, match="episodes"):
         simulate(task, make_agent("random", task), episodes=episodes)
-
-
-def test_an_agent_made_for_another_problem_is_refused():
-    agent = make_agent("random", Standin([1, 2]))
-    with pytest.raises(InputError, match="another problem"):
-        simulate(Standin([1]), agent)
-
-
-def test_unknown_agents_and_options_name_the_nearest():
-    task = Standin([1])
-    with pytest.raises(InputError, match="did you mean random"):
-        make_agent("randm", task)
-    with pytest.raises(InputError, match="did you mean follow"):
-        make_agent("folow", task)
-    with pytest.raises(InputError, match="did you mean trials"):
-        make_agent("static", task, trails=3)
-    with pytest.raises(InputError, match="agent random has no such option"):
-        make_agent("random", task, mode="paper")
-    with pytest.raises(InputError, match="trials"):
-        make_agent("static", task, trials=0)
-
-
-def test_baselines_of_the_problem_are_agents_under_their_name():
-    assert np.array_equal(play("follow").returns, play("baseline:follow").returns)
-    assert play("baseline:random").agent == "baseline:random"
-
-
-def test_a_factory_gets_the_problem_and_a_class_its_dimensions(growing):
-    register_agent("made", lambda problem, *, budget_bytes, speed: Growing(
-        d_s=problem.d_s, d_a=problem.d_a, horizon=problem.horizon, seeds=problem.seeds, episodes=speed,
-    ))  # fmt: skip
-    task = Standin([5, 6], horizon=3)
-    made = make_agent("made", task, speed=9)
-    assert (made.name, made.episodes, made.n) == ("made", 9, 2)
-    assert make_agent("growing", task).horizon == 3
-    assert {"growing", "made", "adamb", "random", "static", "optimal"} <= set(agent_names())
-
-
-def test_a_core_that_is_not_built_is_named_and_the_reference_takes_its_place(monkeypatch):
-    monkeypatch.setitem(agents.CORES, "c", agents.Core("adamb.host_sim.no_such_module", "CoreAgent"))
-    assert agents.default_core() == "reference"
-    with pytest.raises(InputError, match=r"not available here .*no_such_module"):
-        make_agent("adamb", Standin([1]), core="c")
-    with pytest.raises(InputError, match="did you mean reference"):
-        make_agent("adamb", Standin([1]), core="referenc")
-
-
-def test_the_core_that_was_asked_for_is_the_one_that_runs(monkeypatch):
-    module = types.ModuleType("adamb_test_core")
-    module.CoreAgent = Growing
-    monkeypatch.setitem(sys.modules, "adamb_test_core", module)
-    monkeypatch.setitem(agents.CORES, "c", agents.Core("adamb_test_core", "CoreAgent"))
-    result = play("adamb", options={"core": "c"})
-    assert (result.agent, result.core) == ("adamb", "c")
-    assert play("adamb").core == "c"
-
-
-def test_adamb_refuses_a_horizon_its_numbers_cannot_hold():
-    with pytest.raises(InputError, match="at most 31"):
-        make_agent("adamb", Standin([1], horizon=32))
-
-
-def test_a_rival_with_missing_requirements_leaves_the_others_usable(tmp_path, monkeypatch):
-    from adamb.host_sim import rivals
-
-    (tmp_path / "needs_too_much.py").write_text("import a_package_nobody_has\n")
-    monkeypatch.setattr(rivals, "__path__", [*rivals.__path__, str(tmp_path)])
-    assert "random" in agent_names()
-    with pytest.raises(InputError, match="agent"):
-        make_agent("needs_too_much", Standin([1]))
-
-
-def test_the_reference_learns_more_than_chance():
-    result = play("adamb", episodes=400, options={"core": "reference"})
-    chance = play("random", episodes=400)
-    assert result.core == "reference"
-    assert result.share(100).mean > chance.share(100).mean + 0.1
-    assert result.to_json()["leaves"] > 1

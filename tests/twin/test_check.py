@@ -5,49 +5,22 @@ from array import array
 import pytest
 
 from adamb.budgets.controller import make_config, new_block
-from adamb.firmware_model import _spec, binding, check, core
-
-CASES = {
-    "shared 1+1": (1, 1, 5, {}, 600),
-    "per step 2+1": (2, 1, 3, {"share": "off"}, 900),
-    "paper 1+2": (1, 2, 4, {"mode": "paper", "phi": 1}, 1500),
-    "3+3": (3, 3, 2, {"share": "on"}, 4000),
-}
+from adamb.firmware_model import _spec, check, core
+from adamb.firmware_model.host import binding
+from support.used_blocks import TWINS, used_block
 
 
-def run(name: str, steps: int = 4000) -> array:
-    """A block after a pseudo-random stream; the stream needs no generator of its own to be repeatable."""
-    d_s, d_a, horizon, options, extra = CASES[name]
-    config = make_config(d_s, d_a, horizon, options)
-    block = new_block((binding.required_words(config) + extra) // 4 * 4)
-    controller = binding.init(config, block)
-    assert not isinstance(controller, int)
-    x, action = 12345, array("H", [0] * d_a)
-    state = [x] * d_s
-    for i in range(steps):
-        h = i % horizon
-        assert controller.act(h, state, action) == 0
-        x = (x * 1103515245 + 12345) & 0x7FFFFFFF
-        near = [(action[k % d_a] + (x >> 3 & 0x1FFF)) & 0xFFFF for k in range(d_s)]
-        reward = 0xFFFF - abs(near[0] - 40000) if x & 7 else x & 0xFFFF
-        assert controller.observe(h, min(max(reward, 0), 0xFFFF), near) == 0
-        if h + 1 == horizon:
-            assert controller.end_episode() == 0
-        state = near
-    return block
-
-
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", TWINS)
 def test_a_healthy_block_passes_both_checks_and_reads_the_same(name: str) -> None:
-    block = run(name)
+    block = used_block(name)
     assert check.check(block) == 0
     assert binding.Controller(block).check() == 0
     assert check.stats(block) == binding.read_stats(block)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", TWINS)
 def test_both_checks_judge_a_damaged_block_alike(name: str) -> None:
-    block = run(name)
+    block = used_block(name)
     found = 0
     for word in range(len(block)):
         damaged = array("H", block)

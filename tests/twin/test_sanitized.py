@@ -39,13 +39,13 @@ def lockstep(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         "LD_PRELOAD": " ".join(map(str, LIBRARIES)),
         "ASAN_OPTIONS": "detect_leaks=0:verify_asan_link_order=0",
     }
-    command = [sys.executable, "-m", "adamb.tools.lockstep", *arguments]
+    command = [sys.executable, "-m", "adamb.tools.maintain.lockstep", *arguments]
     return subprocess.run(command, env=os.environ | settings, capture_output=True, text=True)
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(None in LIBRARIES, reason="needs gcc with libasan and libubsan")
-def test_sanitizers_find_nothing_in_random_lives(tmp_path: Path) -> None:
+def test_sanitizers_find_nothing_in_random_runs(tmp_path: Path) -> None:
     done = lockstep(tmp_path, "--seed", "2000", "--cases", "60", "--steps", "1200")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "72000 steps, all words equal" in done.stdout

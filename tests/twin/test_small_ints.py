@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_ints import LARGEST, LeftSmallInts, load_guarded
 
 from adamb.firmware_model import _spec
-from adamb.tools.device.device_python import modules
-from adamb.tools.lockstep import Case, draw_case
-from adamb.tools.lockstep_worlds import World
+from adamb.tools.device.micropython.package import modules
+from adamb.tools.maintain.lockstep import Case, draw_case
+from adamb.tools.maintain.worlds import World
+from support.small_ints import LARGEST, LeftSmallInts, load_guarded
 
-# Long sums of large values: one full ball, rewards at the top, the dearest bonus, the largest block.
+# Long sums of large values: one full ball, rewards at the top, the largest bonus, the largest block.
 EXTREMES = [
     Case(world="burst", gamma=5, phi_num=60000, phi_den=1, horizon=7, paper=1, share=1, detect=0, steps=9000),
     Case(world="burst", d_s=1, d_a=1, horizon=7, paper=1, share=0, gamma=1, extra_words=4000, steps=1500),
@@ -69,8 +69,8 @@ def test_a_product_that_is_too_large_is_noticed(tmp_path: Path) -> None:
     sources = {path.stem: path for path in modules()}
     broken = tmp_path / "number.py"
     text = sources["number"].read_text()
-    assert "& 0x3FFF" in text
-    broken.write_text(text.replace("& 0x3FFF", "& 0xFFFF"))
+    assert "& DITHER_MASK" in text
+    broken.write_text(text.replace("& DITHER_MASK", "& 0xFFFF"))
     core, _ = load_guarded(sources | {"number": broken})
     controller = core.init(Case().config(), array("H", bytes(8192)))
     controller.w[_spec.H_EPISODES] = 60000

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from adamb.budgets.ledger import DamagedBlock, read_ledger
 from adamb.firmware_model import _spec
 from adamb.host_sim.agents import make_agent
-from adamb.host_sim.block_view import BlockView, coordinates
+from adamb.host_sim.blocks.ball import coordinates
+from adamb.host_sim.blocks.view import BlockView
 from adamb.host_sim.problem import make_problem
 from adamb.host_sim.runner import simulate
 
@@ -48,7 +49,8 @@ def agent(request):
 
 def core_library():
     """The compiled core; a shared library exports its internal functions too."""
-    module = pytest.importorskip("adamb.firmware_model._core", reason="the core is not built as an extension")
+    reason = "the core is not built as an extension"
+    module = pytest.importorskip("adamb.firmware_model.host._core", reason=reason)
     return ctypes.CDLL(module.__file__)
 
 
@@ -78,7 +80,7 @@ def test_q_is_the_cores_own(agent):
     block, call = np.ascontiguousarray(agent.blocks[0]), ctypes.create_string_buffer(512)
     compared = 0
     for h in range(view.horizon):
-        library.adamb_core_decode(call, ctypes.c_void_p(block.ctypes.data), ctypes.c_uint8(h))
+        library.adamb_call_decode(call, ctypes.c_void_p(block.ctypes.data), ctypes.c_uint8(h))
         for ball in view.balls(h):
             reference = ball.record or ball.parent
             level = ball.level if ball.record else max(0, ball.level - 1)
@@ -138,6 +140,13 @@ def test_a_block_of_another_version_is_refused():
         BlockView(words)
     words[_spec.H_MAGIC] = 0
     with pytest.raises(DamagedBlock, match="not a controller's block"):
+        BlockView(words)
+
+
+def test_a_division_of_codes_that_does_not_fit_the_dimensions_is_damage():
+    words = SMALL.copy()
+    words[_spec.H_BITS] = 2
+    with pytest.raises(DamagedBlock, match="contradicts itself"):
         BlockView(words)
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-CORE = Path(__file__).parents[2] / "firmware_model" / "c"
+from support.paths import CORE
+
 SOURCES = sorted(CORE.glob("*.c"))
 FILES = [*SOURCES, *sorted(CORE.glob("*.h"))]
 WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wcast-qual", "-Wvla", "-pedantic", "-Werror"]
@@ -105,7 +106,7 @@ def calls(objects: list[Path]) -> dict[str, set[str]]:
 
 def test_nothing_recurses(objects):
     graph = calls(objects)
-    assert "adamb_tree_scan" in graph["adamb_learn_sample"], "the graph must have edges to mean something"
+    assert "adamb_tree_scan" in graph["adamb_learn_jobs"], "the graph must have edges to mean something"
 
     def reachable(start: str) -> set[str]:
         seen: set[str] = set()
@@ -140,10 +141,11 @@ def test_files_stay_short_enough_to_read(path):
     assert max(map(len, lines)) <= 130
 
 
-def test_the_controller_stays_under_1400_lines_of_code_its_storage_and_its_watch_under_500_each():
-    """The watch is what no call of a working controller needs: the check, its slices, and starting again."""
+def test_the_controller_stays_under_1650_lines_of_code_its_storage_and_its_watch_under_500_each():
+    """The watch is what no working controller needs: check, slices, starting again, codes in words."""
     lines = {path.stem: sum(bool(line.strip()) for line in code(path).splitlines()) for path in SOURCES}
     storage = sum(lines.pop(name) for name in ("adamb_snapshot", "adamb_store"))
-    watch = sum(lines.pop(name) for name in ("adamb_check", "adamb_guard"))
-    assert sum(lines.values()) < 1400
+    watch = sum(lines.pop(name) for name in ("adamb_check", "adamb_words", "adamb_guard", "adamb_error"))
+    assert lines.pop("adamb_unit") < 60, "which only a program around the controller calls"
+    assert sum(lines.values()) < 1650
     assert storage < 500 and watch < 500

@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 
 import pytest
-from real_core import RealCore
 
-from adamb.budgets.bounds_units import Layout
+from adamb.budgets.bounds.layout import Layout
 from adamb.budgets.ledger import OWNERS, DamagedBlock, host_memory, read_ledger
-from adamb.firmware_model import _spec, binding
+from adamb.firmware_model import _spec
+from adamb.firmware_model.host import binding
+from support.real_core import RealCore
 
 
 def played(

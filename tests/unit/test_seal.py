@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from adamb.budgets.controller import make_config
-from adamb.firmware_model import _spec, binding, config, core
+from adamb.firmware_model import _spec, config, core
+from adamb.firmware_model.host import binding
 
 SEED = 20
 SEALED = (_spec.H_UNITS, _spec.H_DIMS, _spec.H_SCALE, _spec.H_POOL_AT)
@@ -92,3 +93,20 @@ def test_every_call_refuses_a_flipped_sealed_word_and_changes_nothing(word):
         assert binding.read_stats(block) == {}
         assert block == before and list(action) == [1, 2]
         block[word] ^= 1 << bit
+
+
+@pytest.mark.parametrize("make", [binding.init, core.init], ids=["C", "Python"])
+def test_a_finer_action_is_never_written_over_a_sealed_word(make):
+    """A link of V to unit 0 makes `units` look like the aux of a cell; the way ends on the magic word."""
+    options = {"share": "off", "phi": 100, "bonus": 0}
+    block = array("H", [0] * 2048)
+    made = make(make_config(1, 1, 4, options), block)
+    action, step = array("H", [0]), block[_spec.H_STEPS_AT]
+    following = step + _spec.S_WORDS
+    block[step + _spec.S_V_SLOT] = 0
+    block[following + _spec.S_V_SLOT] = _spec.TAG | (_spec.MAGIC & _spec.VALUE_MASK)
+    assert made.act(0, [0], action) == 0 and action[0] == block[_spec.H_UNITS]
+    block[step + _spec.S_LAST] = 0x7FFF
+    before = [block[place] for place in SEALED]
+    assert made.observe(0, 0, [0]) == 0
+    assert [block[place] for place in SEALED] == before

@@ -75,8 +75,16 @@ def test_no_text_ends_in_anything_but_a_size_or_an_input_error(text):
 
 @pytest.mark.parametrize(
     ("size", "written"),
-    [(0, "0 B"), (100, "100 B"), (1023, "1023 B"), (4096, "4 KiB"), (2913, "2.84 KiB"), (131072, "128 KiB"),
-     (130_000, "127 KiB"), (3 * 1024**2, "3 MiB")],
+    [
+        (0, "0 B"),
+        (100, "100 B"),
+        (1023, "1023 B"),
+        (4096, "4 KiB"),
+        (2913, "2.84 KiB"),
+        (131072, "128 KiB"),
+        (130_000, "127 KiB"),
+        (3 * 1024**2, "3 MiB"),
+    ],
 )
 def test_bytes_are_printed_in_the_largest_unit_with_three_figures(size, written):
     assert format_bytes(size) == written

@@ -10,8 +10,9 @@ import tomllib
 
 import pytest
 
-from adamb.firmware_model import _spec, binding
-from adamb.tools import generate_spec
+from adamb.firmware_model import _spec
+from adamb.firmware_model.host import binding
+from adamb.tools.maintain import generate_spec
 
 SPEC = generate_spec.FIRMWARE / "spec.toml"
 
@@ -73,10 +74,11 @@ def test_the_error_codes_of_the_public_header_are_those_of_the_specification():
     assert {name: int(code) for name, code in public.items()} == expected
 
 
-def test_the_binding_refuses_a_core_of_another_specification(monkeypatch):
+@pytest.mark.parametrize("name", ["SPEC_HASH", "LEARNER_HASH"])
+def test_the_binding_refuses_a_core_of_another_specification(monkeypatch, name):
     if binding.loaded_as != "extension":
         pytest.skip("a plain library is built from these very sources")
-    monkeypatch.setattr(_spec, "SPEC_HASH", _spec.SPEC_HASH ^ 1)
+    monkeypatch.setattr(_spec, name, getattr(_spec, name) ^ 1)
     with pytest.raises(ImportError, match="different specifications"):
         importlib.reload(binding)
     monkeypatch.undo()
@@ -86,7 +88,7 @@ def test_the_binding_refuses_a_core_of_another_specification(monkeypatch):
 def test_the_plain_library_runs_like_the_extension(tmp_path):
     """Where the extension cannot be built, the same sources make the same controller."""
     program = (
-        "from adamb.firmware_model import binding; from adamb.budgets.controller import *;"
+        "from adamb.firmware_model.host import binding; from adamb.budgets.controller import *;"
         "c = make_config(1, 1, 5); b = new_block(600); k = binding.init(c, b); a = [0];"
         "[(k.act(i % 5, [i * 977 % 65536], a), k.observe(i % 5, a[0], [a[0]])) for i in range(2000)];"
         "print(binding.loaded_as, hash(tuple(b)))"
@@ -103,3 +105,41 @@ def test_the_plain_library_runs_like_the_extension(tmp_path):
         printed[plain] = done.stdout.rsplit(" ", 1)
     assert printed["1"][0] == "plain library"
     assert printed[""][1] == printed["1"][1]
+
+
+def test_what_a_c_user_names_is_that_of_the_specification():
+    """Enumerators and versions stand in the public headers, once; here they are compared."""
+    folder = generate_spec.FIRMWARE / "c"
+    text = "".join((folder / name).read_text() for name in ("adamb.h", "adamb_store.h"))
+    stated = dict(re.findall(r"\bADAMB_(\w+)(?: =|(?<=VERSION)) (-?\d+)\b", text))
+    expected = {
+        "OK": 0,
+        "STORE_EMPTY": _spec.ERR_EMPTY,
+        "STORE_DEVICE": _spec.ERR_DEVICE,
+        "SHARE_OFF": _spec.SHARE_OFF,
+        "SHARE_ON": _spec.SHARE_ON,
+        "SHARE_TESTING": _spec.SHARE_TESTING,
+        "FORMAT_VERSION": _spec.FORMAT_VERSION,
+        "SNAPSHOT_VERSION": _spec.SNAPSHOT_VERSION,
+    }
+    assert {name: int(stated[name]) for name in expected} == expected
+    generated = (folder / "adamb_spec.h").read_text()
+    assert not [name for name in stated if f"#define ADAMB_{name} " in generated], "one name, one place"
+    assert "ADAMB_ERR_" not in generated
+
+
+def test_the_version_of_the_header_is_that_of_the_package():
+    header = (generate_spec.FIRMWARE / "c" / "adamb.h").read_text()
+    package = tomllib.loads((generate_spec.FIRMWARE.parent / "pyproject.toml").read_text())
+    version = package["project"]["version"]
+    assert f'#define ADAMB_VERSION "{version}"\n' in header
+    parts = re.findall(r"#define ADAMB_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", header)
+    assert ".".join(parts) == version
+
+
+def test_the_texts_of_the_codes_are_the_same_in_both_twins():
+    from adamb.firmware_model import error
+
+    said = {code: binding.ffi.string(binding.lib.adamb_error_text(code)).decode() for code in range(-9, 3)}
+    assert {code: error.text(code) for code in said} == said
+    assert len({said[code] for code in range(-7, 1)}) == 8

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import shutil
@@ -12,32 +11,32 @@ from array import array
 from pathlib import Path
 from typing import Any
 
-import generate
 import pytest
-import replay
-from exact_model import HEADER_WORDS
-from replay import HERE, Mismatch, Replay, vector_files
 
 from adamb.firmware_model import _spec as spec
+from support import generate, replay
+from support.exact.model import HEADER_WORDS
+from support.paths import TESTS, VECTORS
+from support.recipes import RECIPES, recipe_named
+from support.replay import TWINS, Mismatch, Replay, vector_files
 
-CORES = ["c"] + (["python"] if importlib.util.find_spec("adamb.firmware_model.core") else [])
 SLOW_IN_PYTHON = "long-"
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
-FILES = [recipe.name for recipe in generate.RECIPES]
+FILES = [recipe.name for recipe in RECIPES]
 
 
 def cases() -> list[Any]:
     slow = [pytest.mark.slow]
     return [
         pytest.param(core, name, marks=slow if core == "python" and name.startswith(SLOW_IN_PYTHON) else [])
-        for core in CORES
+        for core in TWINS
         for name in FILES
     ]
 
 
 @pytest.mark.parametrize(("core", "name"), cases())
 def test_core_replays_every_result_action_and_digest(core: str, name: str) -> None:
-    assert replay.replay(HERE / f"{name}.jsonl", core) > 300
+    assert replay.replay(VECTORS / f"{name}.jsonl", core) > 300
 
 
 @pytest.mark.slow
@@ -48,7 +47,7 @@ def test_core_for_processors_without_divider_replays_every_file(tmp_path: Path) 
     wrapper.write_text(f'#!/bin/sh\nexec {COMPILER} "$@" -UADAMB_HAS_DIVIDE\n')
     wrapper.chmod(0o755)
     replaced = {"CC": str(wrapper), "ADAMB_PLAIN_LIBRARY": "1", "ADAMB_CACHE": str(tmp_path)}
-    command = [sys.executable, str(HERE / "replay.py"), "--core", "c"]
+    command = [sys.executable, str(TESTS), "replay", "--core", "c"]
     done = subprocess.run(command, env=os.environ | replaced, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert len(done.stdout.splitlines()) == len(FILES) and list(tmp_path.glob("core-*"))
@@ -56,19 +55,19 @@ def test_core_for_processors_without_divider_replays_every_file(tmp_path: Path) 
 
 @pytest.mark.parametrize("name", ["saturate-3-2-h2-paper", "detect-1-1-h1", "order-2-1-h5"])
 def test_recorded_file_is_what_the_reference_gives_today(name: str) -> None:
-    recorded = (HERE / f"{name}.jsonl").read_text()
-    assert recorded == generate.text(generate.recipe_named(name)), "stale: run `make vectors`"
+    recorded = (VECTORS / f"{name}.jsonl").read_text()
+    assert recorded == generate.text(recipe_named(name)), "stale: run `make vectors`"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_every_recorded_file_is_what_the_reference_gives_today(name: str) -> None:
-    recorded = (HERE / f"{name}.jsonl").read_text()
-    assert recorded == generate.text(generate.recipe_named(name)), "stale: run `make vectors`"
+    recorded = (VECTORS / f"{name}.jsonl").read_text()
+    assert recorded == generate.text(recipe_named(name)), "stale: run `make vectors`"
 
 
 def test_manifest_lists_the_files_of_this_specification() -> None:
-    manifest = json.loads((HERE / "manifest.json").read_text())
+    manifest = json.loads((VECTORS / "manifest.json").read_text())
     assert manifest["spec_hash"] == spec.SPEC_HASH, "stale: run `make vectors`"
     assert manifest["format"] == spec.FORMAT_VERSION
     present = [path.name for path in vector_files()]
@@ -80,7 +79,7 @@ def test_manifest_lists_the_files_of_this_specification() -> None:
 
 
 def test_recorded_files_stay_small() -> None:
-    size = sum(path.stat().st_size for path in HERE.iterdir() if path.is_file())
+    size = sum(path.stat().st_size for path in VECTORS.iterdir() if path.is_file())
     assert size < 400_000, f"{size} bytes"
 
 
@@ -88,7 +87,7 @@ def test_recorded_streams_meet_what_they_are_for() -> None:
     """A stream that never meets a full pool or a change would prove nothing about them."""
     ends = {}
     for name in FILES:
-        played = Replay(HERE / f"{name}.jsonl", "c")
+        played = Replay(VECTORS / f"{name}.jsonl", "c")
         played.play()
         ends[name] = dict(zip(HEADER_WORDS, played.controller.w, strict=False))
     for word in ("refused", "no_room", "reclaims", "saturations", "restarts"):
@@ -135,16 +134,16 @@ def test_a_difference_names_file_line_word_and_command(
         return made if core == "exact" else Damaged(made, word, 20)
 
     monkeypatch.setattr(replay, "start", damaged)
-    path = HERE / "paper-1-1-h5.jsonl"
+    path = VECTORS / "paper-1-1-h5.jsonl"
     with pytest.raises(Mismatch) as caught:
         replay.replay(path, "c")
     message = str(caught.value)
     assert f"{path.name}, line 44, call 43," in message
-    assert field in message and f"replay.py {path} --core c" in message
+    assert field in message and f"python tests replay {path} --core c" in message
 
 
 def test_a_stale_file_is_told_from_a_wrong_core(tmp_path: Path) -> None:
-    rows = (HERE / "detect-1-1-h1.jsonl").read_text().splitlines()
+    rows = (VECTORS / "detect-1-1-h1.jsonl").read_text().splitlines()
     rows[-1] = rows[-1][:-10] + '00000000"]'
     stale = tmp_path / "stale.jsonl"
     stale.write_text("\n".join(rows) + "\n")

@@ -94,11 +94,12 @@ class Visit:
 
 @pytest.fixture
 def visit(browser):
-    """visit(path, width=…, scheme=…) opens a report; every visit must end without errors and requests."""
+    """visit(path, width=…, …) opens a report; every visit must end without errors and requests."""
 
     @contextmanager
-    def opened(path, *, width=1280, height=1100, scheme="light"):
-        context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+    def opened(path, *, width=1280, height=1100, scheme="light", touch=False):
+        size = {"width": width, "height": height}
+        context = browser.new_context(viewport=size, color_scheme=scheme, has_touch=touch, is_mobile=touch)
         try:
             found = Visit(context.new_page()).open(path)
             yield found

@@ -1,0 +1,107 @@
+"""`adamb chip`: what it prints is what the chip did, and a mistake is one line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from adamb.tools.chip import run_tool
+from adamb.tools.cli import main
+from support.chip import PACKAGES
+
+MISTAKES = [
+    (["--cpu", "arm"], "cpu = 'arm': one of picorv32, serv"),
+    (["--fabric", "asic"], "fabric = 'asic': one of all, none, ice40, ecp5, ecp5-6"),
+    (["--optimise", "fast"], "optimise = 'fast': one of size, speed"),
+    (["--episodes", "1"], "episodes = 1: must be from 2 to 1000000"),
+    (["--seed", "-1"], "seed = -1: must be from 0 to 4294967295"),
+    (["--budget", "100B"], "budget = 100: this configuration needs"),
+    (["--budget", "1MiB"], "budget = 1048576: at most 262144 bytes of SRAM"),
+    (["--engine", "4+1"], "engine = '4+1': any, or from 1+1 to 3+3, with a horizon to 31 as 1+1h5"),
+    (["--engine", "small"], "engine = 'small': any, or from"),
+    (["--engine", "2+1"], "engine = '2+1': the problem needs 1+1h5"),
+    (["--engine", "1+1h4"], "engine = '1+1h4': the problem needs 1+1h5"),
+    (["--set", "lam"], "set = 'lam': write name=value"),
+    (["--mode", "guess"], "mode = 'guess'"),
+    (["--verilog", "/nowhere/engine.v"], "/nowhere/engine.v: No such file or directory"),
+]
+
+
+def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main(["chip", *arguments]) == 2
+    streams = capsys.readouterr()
+    assert streams.out == "" and len(streams.err.splitlines()) == 1
+    return streams.err
+
+
+@pytest.mark.parametrize(("arguments", "says"), MISTAKES, ids=lambda value: str(value)[:24])
+def test_a_mistake_is_one_line(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = complaint(capsys, "oil-laplace", *arguments, "--quiet")
+    assert says in found
+
+
+def test_an_unknown_problem_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "no-such-problem" in complaint(capsys, "no-such-problem", "--quiet")
+
+
+@pytest.mark.parametrize("package", [name for name in PACKAGES if name != "pythondata_cpu_serv"])
+def test_a_missing_tool_is_named_with_the_install_that_brings_it(
+    package: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in PACKAGES[PACKAGES.index(package) :]:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.setattr(run_tool, "version", lambda name: "0")
+    found = complaint(capsys, "oil-laplace", "--budget", "3KiB", "--fabric", "none", "--quiet")
+    missing = next(name for name in PACKAGES if name in found)
+    assert "is missing: pip install adamb[chip], or make chip in a checkout" in found
+    assert PACKAGES.index(missing) <= PACKAGES.index(package)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "options",
+    [[], ["--mode", "paper", "--action", "random"], ["--cpu", "serv"], ["--engine", "1+1h5"]],
+    ids=lambda options: " ".join(options) or "default",
+)
+def test_the_chip_ends_as_adamb_run_does(
+    options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for package in PACKAGES:
+        pytest.importorskip(package, reason="make chip, or pip install adamb[chip]")
+    episodes = ["--episodes", "6" if "serv" in options else "20"]
+    shared = ["oil-laplace", "--budget", "2KiB", "--quiet", *episodes]
+    out, svg, engine = tmp_path / "chip", tmp_path / "wave.svg", tmp_path / "engine.v"
+    files = ["--out", str(out), "--wave", str(svg), "--verilog", str(engine)]
+    assert main(["chip", *shared, *options, "--fabric", "none", *files]) == 0
+    assert "module adamb_engine(" in engine.read_text()
+    printed = capsys.readouterr().out
+    found = json.loads((out / "chip.json").read_text())
+    same = [word for word in options if word not in ("--cpu", "serv", "--engine", "1+1h5")]
+    assert main(["run", *shared, *same, "--core", "c", "--seeds", "1", "--json", "-"]) == 0
+    host = json.loads(capsys.readouterr().out)
+    assert found["digest"] == host["digest"] and found["digest"] in printed
+    assert found["reward_mean"] == pytest.approx(host["reward_per_episode"]["mean"], abs=1e-3)
+    assert found["act_engine"]["cycles_max"] <= found["bound_act_cycles"]
+    assert found["act_processor"]["cycles_mean"] > 10 * found["act_engine"]["cycles_mean"]
+    assert svg.read_text().startswith("<svg") and "walk" in svg.read_text()
+    page = tmp_path / "report.html"
+    assert main(["report", str(out), "--out", str(page)]) == 0
+    assert "On a chip" in page.read_text() and found["digest"] in page.read_text()
+
+
+@pytest.mark.slow
+def test_a_chip_that_ends_with_other_words_is_exit_code_1(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for package in PACKAGES:
+        pytest.importorskip(package, reason="make chip, or pip install adamb[chip]")
+    from adamb.tools.chip import measurement
+
+    monkeypatch.setattr(measurement, "host_digest", lambda request, episodes: "0" * 16)
+    arguments = ["oil-laplace", "--budget", "2KiB", "--episodes", "2", "--fabric", "none", "--quiet"]
+    assert main(["chip", *arguments]) == 1
+    assert "NOT that of this computer" in " ".join(capsys.readouterr().out.split())

@@ -1,0 +1,121 @@
+"""The simulated chip, processor and engine on one block, holds the words of the C core."""
+
+from __future__ import annotations
+
+import random
+from array import array
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adamb.firmware_model import _spec as spec
+from adamb.tools.device.settings import DeviceSettings
+from support import replay
+from support.chip import ChipController, need_chip_tools
+from support.chip_blocks import DIMENSIONS, controller, learnt, point
+from support.paths import VECTORS
+from support.replay import Mismatch, Replay
+
+need_chip_tools()
+pytestmark = pytest.mark.slow
+
+WORDS = 1024
+STEPS = 20_000
+SHORT = sorted(path for path in VECTORS.glob("*.jsonl") if not path.name.startswith("long-"))
+OPTIONS = [
+    {"mode": mode, "share": share, "when_full": full, "action": action}
+    for (mode, share), (full, action) in zip(
+        product(("tracking", "paper"), ("off", "on", "auto")),
+        [("reclaim", "centre"), ("freeze", "random"), ("reclaim", "random")] * 2,
+        strict=True,
+    )
+]
+
+
+@pytest.mark.parametrize("path", SHORT, ids=lambda path: path.stem)
+def test_the_chip_agrees_with_the_exact_reference(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(_: str, config: Any, words: int) -> Any:
+        made = ChipController(config, words)
+        return made.code or made
+
+    monkeypatch.setattr(replay, "start", start)
+    assert Replay(path, "chip").play() > 100
+
+
+def test_a_wrong_line_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = (VECTORS / "default-1-1-h5.jsonl").read_text().splitlines()
+    wanted = next(index for index, line in enumerate(lines) if index > 10 and line.startswith('["act",0'))
+    head, _, tail = lines[wanted].rpartition(",[")
+    lines[wanted] = f"{head},[{int(tail.rstrip(']')) ^ 1024}]]"
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text("\n".join(lines[: wanted + 1]) + "\n")
+    monkeypatch.setattr(replay, "start", lambda _, config, words: ChipController(config, words))
+    with pytest.raises(Mismatch, match=f"line {wanted + 1}"):
+        Replay(broken, "chip").play()
+
+
+def play(chip: ChipController, host: Any, rng: random.Random, dims: tuple[int, int, int], steps: int) -> None:
+    """Steps of noise on both; actions are compared in every step, all words after every episode."""
+    d_s, d_a, horizon = dims
+    mine, its = array("H", bytes(2 * d_a)), array("H", bytes(2 * d_a))
+    for _ in range(0, steps, horizon):
+        for h in range(horizon):
+            state = point(rng, d_s)
+            assert chip.act(h, state, its) == host.act(h, state, mine) == 0
+            assert its == mine
+            reward, after = rng.choice((0, 65535, rng.randrange(65536), 65535 - mine[0])), point(rng, d_s)
+            assert chip.observe(h, reward, after) == host.observe(h, reward, after) == 0
+        assert chip.end_episode() == host.end_episode() == 0
+        assert chip.w == host.w
+
+
+@pytest.mark.parametrize("dims", DIMENSIONS, ids=lambda dims: f"{dims[0]}+{dims[1]}")
+def test_twenty_thousand_random_steps_keep_the_words_of_the_c_core(dims: tuple[int, int]) -> None:
+    """All pairs of dimensions, all modes; the engine decides, in every third block the processor."""
+    each = -(-STEPS // (len(DIMENSIONS) * len(OPTIONS)))
+    for index, options in enumerate(OPTIONS):
+        seed = 100 * dims[0] + 10 * dims[1] + index
+        settings = DeviceSettings(*dims, 3, seed=seed, **options)
+        chip = ChipController(settings.fields(), WORDS, by=("engine", "engine", "processor")[index % 3])
+        host = controller(*dims, 3, WORDS, seed, **options)
+        host.w[:] = chip.w  # where init leaves words as they were
+        play(chip, host, random.Random(seed), (*dims, 3), each)
+        assert host.check() == 0
+
+
+def test_the_smallest_processor_keeps_the_words_too() -> None:
+    settings = DeviceSettings(1, 1, 3, seed=8)
+    chip = ChipController(settings.fields(), WORDS, cpu="serv")
+    host = controller(1, 1, 3, WORDS, 8)
+    play(chip, host, random.Random(8), (1, 1, 3), 60)
+
+
+def test_a_block_that_came_from_elsewhere_is_decided_on_at_once() -> None:
+    """The host writes a trained block over the old one; the engine notices without being told."""
+    learner = learnt(2, 1, 3, WORDS, seed=4)
+    chip = ChipController(DeviceSettings(1, 1, 5, seed=1).fields(), WORDS)
+    its, mine = array("H", [0]), array("H", [0])
+    assert chip.act(0, [5], its) == 0
+    chip.chip.load(learner.w)
+    for seed in range(20):
+        state = point(random.Random(seed), 2)
+        assert chip.act(1, state, its) == learner.act(1, state, mine) == 0
+        assert its == mine and chip.w == learner.w
+
+
+def test_a_damaged_header_is_a_bad_block_to_both_and_nothing_changes() -> None:
+    learner = learnt(1, 1, 2, WORDS, seed=4)
+    learner.w[spec.H_SCALE] ^= 0x100
+    for by in ("engine", "processor"):
+        chip = ChipController(DeviceSettings(1, 1, 2, seed=1).fields(), WORDS, by=by)
+        chip.chip.load(learner.w)
+        assert chip.act(0, [5], array("H", [0])) == spec.ERR_BLOCK
+        assert chip.observe(0, 9, [5]) == spec.ERR_BLOCK
+        assert chip.w == learner.w
+
+
+def test_a_controller_that_does_not_fit_is_refused_by_the_chip() -> None:
+    config = DeviceSettings(1, 1, 31, seed=1, share="off")
+    assert ChipController(config.fields(), 512).code == spec.ERR_MEMORY

@@ -1,0 +1,89 @@
+"""A chip run in `adamb report`: its figures are shown, its verdict counts, a broken file is one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adamb.host_sim.results.chip import CallCost, ChipFolder, ChipSummary, EngineSize
+from adamb.tools.cli import main
+
+
+def cost(who: str, cycles: int) -> CallCost:
+    return CallCost(who, 100, float(cycles), cycles + 1, cycles + 2, 5.0, 2.0)
+
+
+def summary(**changes: Any) -> ChipSummary:
+    fields: dict[str, Any] = {
+        "problem": "oil-laplace", "cpu": "serv", "optimise": "size", "mode": "tracking", "share": "auto",
+        "budget_bytes": 4096, "sram_bytes": 4096, "program_bytes": 16000, "episodes": 20, "horizon": 5,
+        "d_s": 1, "d_a": 1, "seed": 3, "finest": 7, "reward_mean": 1.5, "act_engine": cost("engine", 8),
+        "act_processor": cost("serv", 9000), "observe": cost("serv", 250_000),
+        "end_episode": cost("serv", 30_000), "bound_act_cycles": 13,
+        "engines": [EngineSize("iCE40 <HX8K>", "1+1", 376, 146, 8, 75.0)],
+        "digest": "0123456789abcdef", "digest_host": "0123456789abcdef",
+    }  # fmt: skip
+    return ChipSummary(**fields | changes)
+
+
+def folder(path: Path, **changes: Any) -> Path:
+    path.mkdir()
+    (path / "chip.json").write_text(json.dumps(summary().to_json() | changes))
+    return path
+
+
+def test_a_chip_run_is_read_back_as_it_was_written(tmp_path: Path) -> None:
+    found = ChipFolder.read(folder(tmp_path / "chip")).summary
+    assert found == summary()
+    assert found.decision_ns(found.engines[0]) == pytest.approx(1000 * 10 / 75)
+
+
+def test_the_report_shows_cycles_gates_and_the_digest(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    assert main(["report", str(folder(tmp_path / "chip")), "--out", str(page)]) == 0
+    text = page.read_text()
+    for shown in (
+        "On a chip",
+        "250,000",
+        "376",
+        "0123456789abcdef",
+        "iCE40 &lt;HX8K&gt;",
+        "10 cycles at most",
+    ):
+        assert shown in text
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"digest_host": "f" * 16}, "block of the chip is not that of this computer"),
+        ({"bound_act_cycles": 9}, "decision took 10 cycles, the bound is 9"),
+    ],
+)
+def test_a_broken_promise_is_exit_code_1(
+    changes: dict[str, Any], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = folder(tmp_path / "chip", **changes)
+    assert main(["report", str(made), "--out", str(tmp_path / "page.html")]) == 1
+    assert says in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"cpu": 5}, "cpu is 5, not text"),
+        ({"act_engine": None}, "act_engine is None, not an object"),
+        ({"engines": [{"family": "x"}]}, "has no 'engines[0].built_for'"),
+        ({"engines": [vars(EngineSize("x", "any", 1, 1, 1, 0.0))]}, "holds values that no command writes"),
+    ],
+)
+def test_a_file_that_no_command_wrote_is_one_line(
+    changes: dict[str, Any], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = folder(tmp_path / "chip", **changes)
+    assert main(["report", str(made), "--out", str(tmp_path / "page.html")]) == 2
+    err = capsys.readouterr().err
+    assert says in err and len(err.splitlines()) == 1

@@ -1,0 +1,130 @@
+"""`adamb report` judges before it draws: what is broken comes first, in red, and is an exit code."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from adamb.tools.cli import main
+from support.command import adamb
+from support.run_folders import change, first_line
+
+# ---- the verdict ---------------------------------------------------------------------------------------
+
+
+def test_a_kept_budget_is_green_and_exit_code_0(capsys, run):
+    code, out, error = adamb(capsys, "report", run)
+    assert code == 0 and error == "" and "Budget and bounds kept" in out and "report.html" in out
+    assert first_line((run / "report.html").read_text()) == ("ok", "✓ Budget and bounds kept")
+
+
+def test_a_failed_budget_is_red_in_the_first_line_and_exit_code_1(capsys, run):
+    change(run, "run.json", bytes_peak=1100)
+    code, _, error = adamb(capsys, "report", run)
+    assert code == 1 and "Budget broken: 1,100 bytes used, the cap is 1,024 bytes" in error
+    page = (run / "report.html").read_text()
+    assert first_line(page) == ("bad", "✕ Budget broken: 1,100 bytes used, the cap is 1,024 bytes")
+    assert page.count('class="card bad"') >= 1 and "76 above the cap" in page
+    assert re.search(r"\.verdict\.bad h1 \{ color: var\(--bad\); \}", page)
+
+
+def test_a_broken_bound_is_a_violation_too(capsys, run):
+    lines = (run / "curves.csv").read_text().splitlines()
+    cells = lines[-1].split(",")
+    cells[-1] = "999999"
+    (run / "curves.csv").write_text("\n".join([*lines[:-1], ",".join(cells)]) + "\n")
+    code, _, error = adamb(capsys, "report", run)
+    assert code == 1 and "Bound broken: 999999 bytes after episode 120, the upper bound is" in error
+
+
+def test_too_many_leaves_break_their_bound(capsys, run):
+    details = json.loads((run / "details.json").read_text())
+    details["seed_counters"]["leaves"] = [5, 10_000]
+    change(run, "details.json", **details)
+    code, _, error = adamb(capsys, "report", run)
+    assert code == 1 and "10000 leaves, the upper bound is" in error
+
+
+def test_json_has_the_verdict_and_every_answer(capsys, run):
+    code, out, error = adamb(capsys, "report", run, "--json", "-")
+    found = json.loads(out)
+    assert code == 0 and found["ok"] and found["bytes"] == len((run / "report.html").read_bytes())
+    (source,) = found["sources"]
+    questions = {answer["question"]: answer for answer in source["answers"]}
+    assert set(questions) == {
+        "Did it fit?", "Did it learn?", "How fast does it decide?", "When memory ran out",
+    }  # fmt: skip
+    assert re.fullmatch(r"Yes: (1 KiB|10[012]\d B) of 1 KiB", questions["Did it fit?"]["short"])
+    assert "% of the optimum" in questions["Did it learn?"]["short"]
+    assert "kept" in error
+
+
+def test_the_report_and_the_plan_name_the_same_bytes_for_the_same_job(capsys, run):
+    """What is in use at most, and the block that never fills, are two numbers with two names."""
+    _, out, _ = adamb(capsys, "report", run, "--json", "-")
+    text = json.loads(out)["sources"][0]["answers"][0]["text"]
+    _, out, _ = adamb(capsys, "plan", "--dims", "1+1", "--horizon", "5", "--episodes", "120", "--no-costs",
+                      "--json", "-")  # fmt: skip
+    plan = json.loads(out)
+    in_use = plan["header_bytes"] + 8 * plan["units"]
+    assert f"can use more than {in_use:,} bytes" in text and plan["bytes"] > in_use
+    assert f"a block of {plan['bytes']:,} bytes never fills" in text
+    page = (run / "report.html").read_text()
+    cells = f'<td class="number">{in_use:,}</td><td class="number">{plan["bytes"]:,}</td>'
+    assert cells in page and "most in use</th>" in page and "never fills</th>" in page
+
+
+def test_what_happened_when_memory_ran_out_names_the_episode(capsys, run):
+    adamb(capsys, "report", run)
+    page = (run / "report.html").read_text()
+    assert re.search(r"Seed 0 ran low after episode \d+\. A seed had \d+ splits refused", page)
+
+
+def test_an_agent_without_bounds_or_blocks_has_a_report(capsys, tmp_path):
+    assert main(["run", "oil-laplace", "--agent", "random", "--episodes", "30", "--seeds", "2", "--quiet",
+                 "--out", str(tmp_path)]) == 0  # fmt: skip
+    code, out, _ = adamb(capsys, "report", tmp_path)
+    assert code == 0 and "No limit was broken" in out
+    assert 'id="explorer"' not in (tmp_path / "report.html").read_text()
+
+
+# ---- one file, nothing else ----------------------------------------------------------------------------
+
+
+def test_the_page_is_one_file_under_three_megabytes_that_names_no_address(capsys, run):
+    adamb(capsys, "report", run)
+    page = (run / "report.html").read_text()
+    assert len(page) < 3_000_000
+    addresses = set(re.findall(r"(?:https?:)?//[\w.-]+\.[a-z]{2,}[^\s\"']*", page))
+    assert addresses <= {"http://www.w3.org/2000/svg"}, addresses
+    assert not re.findall(r'<(?:script|img|iframe|link)[^>]+(?:src|href)="(?!data:)', page)
+    assert "default-src 'none'" in page
+
+
+def test_large_recordings_are_thinned_until_they_fit(run):
+    import numpy as np
+
+    from adamb.tools.report import payload
+
+    rng = np.random.default_rng(1)
+    frames = [rng.integers(0, 65536, 20_000).astype(np.uint16) for _ in range(120)]
+    made = payload.explorer(0, "noise", frames, list(range(120)), None, limit=500_000)
+    assert sum(len(text) for text in made.blobs.values()) <= 500_000
+    kept = made.info["episodes"]
+    assert kept[0] == 0 and kept[-1] == 119 and 5 <= len(kept) < 20 and made.info["recorded_frames"] == 120
+
+
+def test_names_cannot_break_out_of_the_page(capsys, run):
+    change(run, "run.json", problem="</script><script>alert(1)</script><!--{data}-->")
+    adamb(capsys, "report", run)
+    page = (run / "report.html").read_text()
+    assert "<script>alert" not in page
+    assert page.count("<script") == page.count("</script>")
+
+
+def test_data_of_the_page_is_valid_json(capsys, run):
+    adamb(capsys, "report", run)
+    page = (run / "report.html").read_text()
+    data = json.loads(re.search(r'<script id="data" type="application/json">(.*?)</script>', page)[1])
+    assert len(data["runs"]) == 1 and data["runs"][0]["cap"] == 1024
+    assert data["explorers"][0]["episodes"][-1] == 120

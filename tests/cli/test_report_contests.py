@@ -1,0 +1,65 @@
+"""`adamb report` of a league and of the paper's claims."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from support.command import adamb, refused
+from support.contests import NASTY, add_claims, score, write_league, write_sweep
+
+
+def test_a_league_folder_shows_who_won_every_target_and_every_score(capsys, tmp_path):
+    folder = write_league(tmp_path / "league")
+    code, out, _ = adamb(capsys, "report", folder, "--json", "-")
+    answers = {a["question"]: a for a in json.loads(out)["sources"][0]["answers"]}
+    assert code == 0 and answers["Is it ahead?"]["short"] == "1 of 2 cells won"
+    assert answers["Are the targets met?"]["short"] == "0 of 1"
+    page = (folder / "report.html").read_text()
+    assert "+12.0 ± 1.0 win" in page and "-5.0 ± 1.0 loss" in page and "within 1 %" in page
+    assert page.count("<td>adaql</td>") == 4 and "90.0 ± 1.0" in page
+
+
+def test_a_score_above_its_cap_makes_the_league_red(capsys, tmp_path):
+    folder = write_league(tmp_path / "league", score("adaql", 0.9, 3000))
+    code, _, error = adamb(capsys, "report", folder)
+    assert (
+        code == 1 and "Budget broken: oil-laplace, adaql: 3,000 bytes used, the cap is 2,048 bytes" in error
+    )
+
+
+def test_a_contender_that_does_not_fit_is_listed_with_the_reason(capsys, tmp_path):
+    outside = score("epsql", None, None, reward_mean=None, score_ci95=None, status="no choice fits")
+    folder = write_league(tmp_path / "league", outside)
+    assert adamb(capsys, "report", folder)[0] == 0
+    assert "no choice fits" in (folder / "report.html").read_text()
+
+
+def test_the_claims_of_the_paper_are_counted_and_listed(capsys, tmp_path):
+    folder = add_claims(write_sweep(tmp_path / "sweep"))
+    code, out, _ = adamb(capsys, "report", folder, "--json", "-")
+    answers = {a["question"]: a for a in json.loads(out)["sources"][0]["answers"]}
+    assert code == 0 and answers["Do the paper's claims hold?"]["short"] == "1 of 3 comparisons"
+    page = (folder / "report.html").read_text()
+    assert page.count("35 : 245 leaves") == 3 and "adaptive partitions are smaller" in page
+    counted = re.search(r"AdaMB : epsilonMB</td>((?:<td class=\"number\">\d</td>){3})", page)[1]
+    assert re.findall(r">(\d)<", counted) == ["1", "1", "3"]
+
+
+def test_claims_without_curves_say_how_to_get_them(capsys, tmp_path):
+    folder = add_claims(write_sweep(tmp_path / "sweep"), curves=False)
+    assert adamb(capsys, "report", folder)[0] == 0
+    assert "has no curves.json" in (folder / "report.html").read_text()
+
+
+def test_names_of_contenders_and_problems_stay_text(capsys, tmp_path):
+    league, paper = write_league(tmp_path / "league"), add_claims(write_sweep(tmp_path / "sweep"))
+    assert adamb(capsys, "report", league, paper, "--out", tmp_path / "both.html")[0] == 0
+    page = (tmp_path / "both.html").read_text()
+    assert NASTY not in page and "<img" not in page and page.count("<script") == page.count("</script>")
+
+
+def test_a_damaged_league_is_named_with_its_field(capsys, tmp_path):
+    folder = write_league(tmp_path / "league", score("adaql", "much", 10))
+    error = refused(capsys, "report", folder)
+    assert "league.json" in error and "scores[12].score is 'much'" in error

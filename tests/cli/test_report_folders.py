@@ -1,0 +1,210 @@
+"""`adamb report` reads folders of every kind, says what is missing in one, and refuses what is none."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from adamb.tools.cli import main
+from adamb.tools.report.page import build
+from adamb.tools.report.sources import read_sources
+from support.command import adamb, refused
+from support.contests import write_sweep
+from support.run_folders import change, first_line
+
+
+def test_several_runs_are_compared(capsys, run, tmp_path):
+    other = tmp_path / "other"
+    assert main(["run", "oil-laplace", "--agent", "adaql", "--episodes", "60", "--seeds", "2", "--budget",
+                 "4KiB", "--quiet", "--out", str(other)]) == 0  # fmt: skip
+    code, out, _ = adamb(capsys, "report", run, other, "--out", tmp_path / "both.html")
+    assert code == 0 and "Every budget and every bound was kept" in out
+    page = (tmp_path / "both.html").read_text()
+    assert "adamb tracking · 1 KiB" in page and "adaql · 4 KiB" in page
+    assert page.count("<h3>Did it fit?</h3>") == 2
+
+
+def test_one_broken_run_among_several_makes_the_first_line_red(capsys, recorded, run, tmp_path):
+    change(run, "run.json", bytes_peak=2000)
+    code, _, _ = adamb(capsys, "report", recorded, run, "--out", tmp_path / "both.html")
+    status, text = first_line((tmp_path / "both.html").read_text())
+    assert code == 1 and status == "bad" and text.startswith("✕ Budget broken: 2,000 bytes")
+
+
+LATENCY = {
+    "problem": "oil-laplace", "target": "cortex-m0", "unit": "instructions", "note": "counted",
+    "mode": "tracking", "budget_bytes": 1024, "episodes": 3, "horizon": 5, "seed": 0,
+    "act": {"mean": 140.0, "p99": 150.0, "p999": 151.0, "max": 152.0},
+    "observe": {"mean": 2000.0, "p99": 5000.0, "p999": 6000.0, "max": 8000.0},
+    "bound_act": 160, "bound_observe": None, "stack_bytes": 400, "violations": [],
+}  # fmt: skip
+
+
+def write_latency(folder, **changes):
+    folder.mkdir(exist_ok=True)
+    (folder / "latency.json").write_text(json.dumps(LATENCY | changes))
+    rows = "".join(f"{k},140.0,{150 + k},2000.0,8000,{155 + k}\n" for k in range(3))
+    (folder / "latency.csv").write_text(
+        "episode,act_mean,act_max,observe_mean,observe_max,bound_act\n" + rows
+    )
+    return folder
+
+
+def test_a_measurement_answers_how_fast_the_run_decides(capsys, run, tmp_path):
+    measured = write_latency(tmp_path / "latency")
+    code, out, _ = adamb(capsys, "report", run, measured, "--out", tmp_path / "r.html", "--json", "-")
+    answers = {a["question"]: a for a in json.loads(out)["sources"][0]["answers"]}
+    assert code == 0 and answers["How fast does it decide?"]["short"] == "152 instructions at most"
+    assert "no act can take more than 160" in answers["How fast does it decide?"]["text"]
+
+
+def test_a_measurement_of_another_controller_is_not_taken_for_this_ones(capsys, run, tmp_path):
+    measured = write_latency(tmp_path / "latency", budget_bytes=8192)
+    _, out, _ = adamb(capsys, "report", run, measured, "--out", tmp_path / "r.html", "--json", "-")
+    answers = {a["question"]: a for a in json.loads(out)["sources"][0]["answers"]}
+    assert "on a host" in answers["How fast does it decide?"]["short"]
+
+
+def test_a_broken_bound_on_time_is_a_violation(capsys, tmp_path):
+    measured = write_latency(tmp_path / "latency", violations=["act took 170 instructions, the bound is 160"])
+    code, _, error = adamb(capsys, "report", measured)
+    assert code == 1 and "Bound broken: act took 170 instructions" in error
+
+
+def test_a_sweep_folder_becomes_a_table(capsys, tmp_path):
+    code, _, _ = adamb(capsys, "report", write_sweep(tmp_path / "sweep"))
+    page = (tmp_path / "sweep" / "report.html").read_text()
+    assert code == 0 and "3.100 ± 0.100" in page and "77.5 %" in page
+
+
+def test_a_sweep_in_progress_says_how_many_results_are_stored(capsys, tmp_path):
+    folder = write_sweep(tmp_path / "sweep")
+    change(folder, "meta.json", finished=False)
+    (folder / "summary.csv").unlink()
+    (folder / "cells").mkdir()
+    for name in ("a.json", "b.json", ".c.json.part"):
+        (folder / "cells" / name).write_text("{}")
+    _, out, _ = adamb(capsys, "report", folder, "--json", "-")
+    assert "2 results are stored so far" in json.loads(out)["sources"][0]["answers"][0]["text"]
+
+
+@pytest.mark.parametrize("trouble", [{"refused": "500 bytes required"}, {"peak": "2000"}])
+def test_a_sweep_with_a_combination_that_does_not_fit_is_red(capsys, tmp_path, trouble):
+    code, _, error = adamb(capsys, "report", write_sweep(tmp_path / "sweep", **trouble))
+    assert code == 1 and "Budget broken: oil, adamb" in error
+
+
+def write_profile(folder, **changes):
+    points = [
+        {
+            "mode": "tracking",
+            "run": name,
+            "episode": k,
+            "bytes": size,
+            "bytes_max": size,
+            "bound_exact": 900 * k,
+        }
+        for name, size in (("uncapped", 1400), ("capped", 1000))
+        for k in (1, 10, 100)
+    ]
+    content = {
+        "problem": "oil-laplace", "episodes": 100, "seeds": 2, "seed_base": 0, "budget_bytes": 1024,
+        "points": points, "exponents": {"tracking": {"measured": 0.25, "ci95": 0.01, "paper": 0.75}},
+        "cap_bound_at": {"tracking": {"earliest": 70}}, "violations": [],
+    } | changes  # fmt: skip
+    folder.mkdir()
+    (folder / "profile.json").write_text(json.dumps(content))
+    return folder
+
+
+def test_a_profile_folder_shows_growth_and_bounds(capsys, tmp_path):
+    code, _, _ = adamb(capsys, "report", write_profile(tmp_path / "profile"))
+    page = (tmp_path / "profile" / "report.html").read_text()
+    assert code == 0 and "0.250 ± 0.010" in page and "episode 70" in page
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"violations": ["leaves = 9 above the bound 8"]}, "Bound broken: leaves"),
+        ({"budget_bytes": 512}, "Budget broken"),
+    ],
+)
+def test_a_profile_above_a_bound_or_its_cap_is_red(capsys, tmp_path, changes, said):
+    code, _, error = adamb(capsys, "report", write_profile(tmp_path / "profile", **changes))
+    assert code == 1 and said in error
+
+
+def test_a_run_without_details_still_has_its_report(capsys, run):
+    for name in ("details.json", "recording.npz", "block.bin"):
+        (run / name).unlink()
+    code, _, _ = adamb(capsys, "report", run)
+    page = (run / "report.html").read_text()
+    assert code == 0 and "% of the optimum" in page and "Add --record" in page
+
+
+def test_a_recording_of_another_core_is_left_out_and_said(capsys, run):
+    from adamb.host_sim.blocks.recording import Recording
+
+    recording = Recording.load(run / "recording.npz")
+    recording.meta["spec_hash"] = 1
+    (run / "recording.npz").write_bytes(recording.to_bytes())
+    code, _, _ = adamb(capsys, "report", run)
+    page = (run / "report.html").read_text()
+    assert code == 0 and "made by another version of the core" in page and 'id="explorer"' not in page
+
+
+def mistakes(run, tmp_path):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").write_text("x")
+    yield [tmp_path / "empty"], "holds none of run.json"
+    yield [tmp_path / "missing"], "is not there"
+    yield [tmp_path / "file"], "is not a folder"
+    yield [run, "--out", tmp_path], "is a folder"
+    yield [run, "--out", tmp_path / "file"], "is not a report"
+
+
+def test_mistakes_are_one_line_and_exit_code_2(capsys, run, tmp_path):
+    for arguments, said in mistakes(run, tmp_path):
+        assert said in refused(capsys, "report", *arguments), arguments
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("run.json", "{", "is not JSON"),
+        ("run.json", "[]", "is not a JSON object"),
+        ("run.json", "{}", "was not written by this command"),
+        ("details.json", "nonsense", "is not JSON"),
+        ("curves.csv", "episode,bytes_max\n1\n", "cells"),
+        ("curves.csv", "episode,bytes_max\n1,many\n", "not a number"),
+        ("recording.npz", "PK", "not a whole recording"),
+    ],
+)
+def test_a_damaged_file_is_named(capsys, run, name, content, said):
+    (run / name).write_text(content)
+    error = refused(capsys, "report", run)
+    assert said in error and name in error, error
+
+
+def test_a_report_may_replace_a_report_but_nothing_else(capsys, run, tmp_path):
+    target = tmp_path / "page.html"
+    assert adamb(capsys, "report", run, "--out", target)[0] == 0
+    assert adamb(capsys, "report", run, "--out", target)[0] == 0
+    target.write_text("my own page")
+    assert adamb(capsys, "report", run, "--out", target)[0] == 2
+    assert target.read_text() == "my own page"
+    assert adamb(capsys, "report", run, "--out", target, "--force")[0] == 0
+
+
+def test_labels_say_only_what_differs(recorded, run):
+    change(run, "run.json", budget_bytes=2048)
+    labels = [source.label for source in read_sources([recorded, run])]
+    assert labels == ["1 KiB", "2 KiB"]
+    assert len({source.label for source in read_sources([recorded, recorded])}) == 2
+
+
+def test_a_report_of_the_same_folder_repeats(recorded):
+    first, second = (build(read_sources([recorded])).html for _ in range(2))
+    assert first == second

@@ -1,0 +1,109 @@
+"""`adamb sweep` explains its mistakes in one line, and an interrupted one says how to go on."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+
+import pytest
+
+from adamb.budgets.errors import BudgetExceeded
+from adamb.host_sim import agents
+from support.command import adamb, finish, refused, start
+from support.standin_problem import PROBLEM
+
+SWEEP = f"""
+name = "small"
+problems = [{{ name = "{PROBLEM}", label = "standin" }}]
+agents = ["random", "centre"]
+budgets = ["2KiB"]
+episodes = 10
+seeds = 3
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "small.toml"
+    path.write_text(SWEEP)
+    return path
+
+
+def test_a_sweep_prints_one_line_per_combination_and_names_its_seeds(capsys, file, tmp_path):
+    code, out, error = adamb(capsys, "sweep", file, "--out", tmp_path / "out", "--jobs", 1)
+    assert code == 0, error
+    for agent in ("random", "centre"):
+        assert re.search(rf"standin +{agent} +2 KiB +\d\.\d+ ± \d\.\d+ +\d+\.\d % +0 B", out), agent
+    assert "seeds 0..2" in out and "small: 2 of 2 cells" in error
+    assert json.loads((tmp_path / "out" / "meta.json").read_text())["name"] == "small"
+    again = adamb(capsys, "sweep", file, "--out", tmp_path / "out")
+    assert again[:2] == (code, out) and "2 of them from before" in again[2]
+
+
+def test_the_folder_is_named_after_the_file_when_none_is_given(capsys, file, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert adamb(capsys, "sweep", file, "--jobs", 1)[0] == 0
+    assert (tmp_path / "runs" / "small" / "results.csv").is_file()
+
+
+@pytest.mark.parametrize(
+    ("change", "arguments", "explanation"),
+    [
+        (("episodes = 10", "episodes = "), [], "not TOML: Invalid value (at line 6"),
+        (("agents", "agnets"), [], "line 4, agnets = ['random', 'centre']: unknown key, did you mean agents"),
+        (('"2KiB"', '"two"'), [], "line 5, budgets[0] = 'two': not a size"),
+        (("", ""), ["--engine", "dsk"], "did you mean dask"),
+        (("", ""), ["--engine", "dask"], "address of the scheduler"),
+        (("", ""), ["--scheduler", "tcp://127.0.0.1:1"], "--engine dask"),
+        (("", ""), ["--jobs", "0"], "jobs = 0"),
+        (("", ""), ["--jobs", "two"], "--jobs"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_2(capsys, file, tmp_path, change, arguments, explanation):
+    file.write_text(SWEEP.replace(*change))
+    assert explanation in refused(capsys, "sweep", file, "--out", tmp_path / "out", *arguments)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_file_that_is_not_there_or_not_text_is_named(capsys, tmp_path):
+    assert "No such file" in refused(capsys, "sweep", tmp_path / "none.toml")
+    (tmp_path / "binary.toml").write_bytes(b"name = '\xff'")
+    error = refused(capsys, "sweep", tmp_path / "binary.toml")
+    assert "binary.toml" in error and "byte 8 is not UTF-8" in error
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(capsys, file, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    error = refused(capsys, "sweep", file, "--out", tmp_path / "file" / "out", "--quiet")
+    assert "Not a directory" in error
+
+
+def test_a_controller_that_does_not_fit_is_exit_code_1(capsys, file, tmp_path, monkeypatch):
+    def picky(problem, *, budget_bytes, **options):
+        raise BudgetExceeded(3000, budget_bytes, "the tree")
+
+    monkeypatch.setitem(agents._factories, "picky", picky)
+    file.write_text(SWEEP.replace('"centre"', '"picky"'))
+    code, out, error = adamb(capsys, "sweep", file, "--out", tmp_path / "out", "--jobs", 1, "--quiet")
+    assert code == 1 and "does not fit" in out
+    assert "standin, picky, 2 KiB: budget: 3000 bytes required" in error
+
+
+@pytest.mark.slow
+def test_ctrl_c_says_what_is_saved_and_how_to_go_on(file, tmp_path):
+    many = SWEEP.replace("episodes = 10", "episodes = 3000\nseeds_per_cell = 1")
+    file.write_text(many.replace("seeds = 3\n", "seeds = 40\n"))
+    out_folder = tmp_path / "out"
+    process = start(
+        "sweep", file, "--jobs", 2, "--out", out_folder, start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # background jobs start deaf
+    )  # fmt: skip
+    assert "0 of 80 cells" in process.stderr.readline()
+    assert re.search(r"\d+ of 80 cells, \d+:\d\d left, last standin", process.stderr.readline())
+    process.send_signal(signal.SIGINT)
+    code, out, error = finish(process)
+    assert code == 130 and out == "", error
+    saved = re.search(r"stopped; (\d+) of 80 cells are saved in .*the same command goes on", error)
+    files = len(list((tmp_path / "out" / "cells").glob("*.json")))
+    assert saved and int(saved[1]) <= files <= int(saved[1]) + 2, "each of two workers may finish one more"

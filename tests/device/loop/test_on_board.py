@@ -1,0 +1,241 @@
+"""`--core board:PORT` on a serial line: MicroPython at its prompt is given what it needs, and left as it was.
+
+The board is MicroPython's WebAssembly build behind a pseudo-terminal: interpreter, prompt and file system are
+the real ones, and mpremote talks to them as to any board.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from adamb.host_sim import make_problem, simulate
+from adamb.tools.device.loop import board
+from adamb.tools.device.loop.files import copy_to, lib_files
+from adamb.tools.device.loop.link import Patience
+from adamb.tools.device.loop.port import WAIT
+from adamb.tools.device.micropython.interpreter import interpreter_module, node_program, program_command
+from support.command import adamb, refused
+from support.looped import Faults
+from support.micropython import UNIX
+from support.paths import TESTS
+from support.serial_line import SerialLine
+
+BOARD = TESTS / "support" / "repl_board.mjs"
+TASK = ("oil-laplace", "--budget", "1KiB", "--episodes", 6, "--seeds", 1)
+
+
+@pytest.fixture
+def patient(monkeypatch):
+    monkeypatch.setattr(board, "PATIENCE", Patience(reply_seconds=3.0, tries=4, return_seconds=60.0))
+
+
+@pytest.fixture
+def line(tmp_path, patient):
+    found = SerialLine([str(node_program()), str(BOARD), str(interpreter_module())], tmp_path / "ttyBOARD")
+    yield found
+    found.close()
+
+
+def run(core: str, seeds=(0,), episodes=6, **options):
+    problem = make_problem("oil-laplace", seeds, episodes=episodes)
+    return simulate(problem, "adamb", budget_bytes="1KiB", core=core, **options)
+
+
+def files(line: SerialLine) -> str:
+    command = [sys.executable, "-m", "mpremote", "connect", str(line.port), "fs", "ls", ":/"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_a_board_is_given_what_it_needs_and_left_as_it_was(capsys, tmp_path, line):
+    core = f"board:{line.port}"
+    code, out, error = adamb(capsys, "run", *TASK, "--core", core, "--out", tmp_path / "run")
+    assert code == 0 and "micropython 1." in out, error
+    copied = len(lib_files("mpy"))
+    assert f"copying {copied} files" in error and f"{copied} of {copied} files" in error
+    assert "removed /adamb_loop again" in error
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["digest"] == run("c").digest
+    assert "main.txt" in files(line) and "adamb" not in files(line)
+
+
+@pytest.mark.slow
+def test_what_is_kept_is_used_again_and_another_version_is_not_replaced_unasked(capsys, line, monkeypatch):
+    core = f"board:{line.port}"
+    assert adamb(capsys, "run", *TASK, "--core", core, "--keep")[0] == 0
+    assert "adamb_loop" in files(line)
+    code, _, error = adamb(capsys, "run", *TASK, "--core", core)
+    assert code == 0 and "copying" not in error, "it was there already"
+    assert "adamb_loop" in files(line), "only what a run has copied is removed by it"
+    kept = board.target_files
+    monkeypatch.setattr(board, "target_files", lambda kind, **more: {**kept(kind, **more), "more.py": BOARD})
+    says = refused(capsys, "run", *TASK, "--core", core, "--quiet")
+    assert "another version is in /adamb_loop on the board; add --keep to replace it" in says
+    assert adamb(capsys, "run", *TASK, "--core", core, "--keep", "--quiet")[0] == 0
+
+
+@pytest.mark.slow
+def test_a_cable_that_is_pulled_and_plugged_in_again_costs_no_step(line):
+    def pull(line: SerialLine) -> None:
+        if line.requests > 40 and not pulled:
+            pulled.append(line.requests)
+            line.unplug()
+            time.sleep(1)
+            line.plug()
+
+    pulled: list[int] = []
+    line.on_bytes = pull
+    there = run(f"board:{line.port}")
+    assert pulled and there.target["link"]["returns"] == 1
+    assert there.digest == run("c").digest and np.array_equal(there.returns, run("c").returns)
+
+
+@pytest.mark.slow
+def test_a_board_that_loses_its_power_goes_on_where_it_was(line):
+    def cut(line: SerialLine) -> None:
+        if line.requests > 40 and not done:
+            done.append(line.requests)
+            line.unplug()
+            line.power_off()
+            line.power_on()
+            line.plug()
+
+    done: list[int] = []
+    line.on_bytes = cut
+    there = run(f"board:{line.port}")
+    assert done and there.target["link"]["returns"] == 1 and there.digest == run("c").digest
+
+
+@pytest.mark.slow
+def test_a_board_that_stays_away_is_one_line_and_what_was_done_is_saved(capsys, tmp_path, line, monkeypatch):
+    monkeypatch.setattr(board, "PATIENCE", Patience(reply_seconds=2.0, tries=2, return_seconds=1.0))
+    line.on_bytes = lambda line: line.requests > 100 and line.unplug()
+    more = ["--episodes", 40, "--core", f"board:{line.port}", "--out", tmp_path / "run", "--quiet"]
+    code, _, error = adamb(capsys, "run", *TASK, *more)
+    last = error.strip().splitlines()[-1]
+    assert code == 2 and last.startswith("adamb: error: board:")
+    assert last.endswith("what was done before is saved")
+    assert "has not come back" in last and "no such port" in last
+    done = json.loads((tmp_path / "run" / "run.json").read_text())["episodes"]
+    rewards = json.loads((tmp_path / "run" / "details.json").read_text())["seed_rewards"]
+    assert 0 < done < 40 and rewards == [run("c", episodes=40).returns[0, :done].mean()]
+
+
+def served(tmp_path, faults=None, port="ttyUNIX") -> SerialLine:
+    """MicroPython that serves the link behind a serial line: the unix build where there is one."""
+    folder = tmp_path / port.replace("tty", "files")
+    copy_to(folder, "mpy")
+    code = f"import sys; sys.path.insert(0, {str(folder)!r}); {board.MAIN}"
+    command = [UNIX.program, "-c", code]
+    if UNIX.program is None:
+        command = program_command(code.replace(str(folder), "/lib"), lib_files("mpy"), folder)
+    line = SerialLine(command, tmp_path / port)
+    transport = board.PortTransport(str(line.port))
+    board.Link(transport, Patience(reply_seconds=60.0, tries=1)).hello()  # it has started
+    transport.close()
+    line.faults = faults
+    return line
+
+
+def test_a_board_that_serves_the_link_is_used_as_it_is(tmp_path, patient):
+    line = served(tmp_path)
+    try:
+        for seeds in ((0,), (1, 2)):
+            assert run(f"board:{line.port}", seeds).digest == run("c", seeds).digest
+        assert line.process.poll() is None, "what was running before runs on"
+    finally:
+        line.close()
+
+
+def test_another_version_on_the_board_is_one_line(capsys, tmp_path, monkeypatch, patient):
+    line = served(tmp_path)
+    monkeypatch.setattr("adamb.tools.device.loop.link.EXPECTED", (1, 1, 1))
+    try:
+        says = refused(capsys, "run", *TASK, "--core", f"board:{line.port}", "--quiet")
+    finally:
+        line.close()
+    assert "another version runs on the target: link 1, specification" in says and "reset the board" in says
+
+
+def test_two_boards_share_the_seeds(tmp_path, patient):
+    lines = [served(tmp_path, port=f"tty{i}") for i in range(2)]
+    try:
+        there, here = run(",".join(f"board:{each.port}" for each in lines), range(4)), run("c", range(4))
+        assert np.array_equal(there.returns, here.returns) and there.digest == here.digest
+        assert all(each.passed > 2000 for each in lines) and len(there.target["names"]) == 2
+    finally:
+        for each in lines:
+            each.close()
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_serial_line_that_damages_what_passes_never_changes_a_result(tmp_path, monkeypatch, seed):
+    monkeypatch.setattr(board, "PATIENCE", Patience(reply_seconds=0.25, tries=40, return_seconds=30.0))
+    faults = (Faults(seed, 0.04), Faults(seed + 100, 0.04))
+    line = served(tmp_path, faults)
+    try:
+        there = run(f"board:{line.port}", episodes=20)
+    finally:
+        line.close()
+    assert there.digest == run("c", episodes=20).digest, f"seed {seed}"
+    assert there.target["link"]["repeats"] > 0 and sum(faults[0].done.values()) > 3
+
+
+@pytest.mark.slow
+def test_cells_of_a_sweep_on_one_board_take_turns(capsys, tmp_path, patient):
+    line = served(tmp_path)
+    (tmp_path / "s.toml").write_text(
+        'problems = ["oil-laplace"]\nepisodes = 4\nseeds = 2\nseeds_per_cell = 1\nbudgets = ["1KiB"]\n'
+        f'agents = [{{ name = "adamb", core = "board:{line.port}", label = "there" }}, "adamb"]\n'
+    )
+    arguments = [tmp_path / "s.toml", "--out", tmp_path / "s", "--jobs", 2, "--quiet", "--json", "-"]
+    try:
+        code, out, error = adamb(capsys, "sweep", *arguments)
+    finally:
+        line.close()
+    assert code == 0, error
+    rewards = [each["reward_per_episode"] for each in json.loads(out)["combinations"]]
+    assert rewards[0] == rewards[1]
+    assert WAIT not in os.environ, "a run after the sweep must not wait"
+
+
+def test_a_port_that_there_is_not_is_one_line(capsys, tmp_path):
+    says = refused(capsys, "run", *TASK, "--core", f"board:{tmp_path}/tty", "--quiet")
+    assert "no such port" in says
+    says = refused(capsys, "run", *TASK, "--core", "board:socket://127.0.0.1:9", "--quiet")
+    assert "nothing listens there" in says
+
+
+def test_a_port_that_another_run_uses_is_one_line(capsys, tmp_path):
+    near, far = os.openpty()
+    port = os.ttyname(far)
+    held = board.PortTransport(port)
+    says = refused(capsys, "run", *TASK, "--core", f"board:{port}", "--quiet")
+    assert "is in use by another adamb" in says
+    held.close()
+    with open(port, "rb+", buffering=0) as other:
+        import fcntl
+
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        says = refused(capsys, "run", *TASK, "--core", f"board:{port}", "--quiet")
+        assert "is in use by another program" in says
+    os.close(near)
+    os.close(far)
+
+
+@pytest.mark.slow
+def test_a_silent_port_is_one_line(capsys, monkeypatch):
+    near, far = os.openpty()
+    monkeypatch.setattr(board, "GREETING", Patience(reply_seconds=0.05, tries=1))
+    says = refused(capsys, "run", *TASK, "--core", f"board:{os.ttyname(far)}", "--quiet")
+    assert "answers neither the link nor at MicroPython's prompt" in says
+    os.close(near)
+    os.close(far)

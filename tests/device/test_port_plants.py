@@ -1,0 +1,184 @@
+"""The plants that `adamb port` writes: loops that learn, the same in C, on a board and on the host."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("ziglang", reason="pip install adamb[device]")
+
+from adamb.host_sim.registry import make_problem
+from adamb.tools.cli import main
+from adamb.tools.device.micropython.interpreter import run_program
+from adamb.tools.device.port.common import PLANTS
+from support.on_board import MACHINE, copied, without_waiting
+
+# The simulated bar behind an ADC and a PWM; every second reading is of a period later.
+SEALER = """
+import sys
+import plant
+
+class World:
+    bar = plant.Simulated(lambda deviation: 0)
+    reads = steps = 0
+
+class Pin:
+    def __init__(self, name):
+        pass
+
+class ADC(Pin):
+    def read_u16(self):
+        World.reads += 1
+        if World.reads > 6000:
+            sys.exit(0)
+        if World.reads % 2 == 0:
+            World.bar.wait(World.steps % 5)
+            World.steps += 1
+        elif World.steps % 5 == 0:
+            World.bar.begin()
+        return (World.bar.sensor() - 500) * 65535 // 2000
+
+class PWM(Pin):
+    def freq(self, hertz):
+        pass
+    def duty_u16(self, duty):
+        World.bar.actuator(duty * 1000 // 65535)
+"""
+
+
+@pytest.mark.slow
+def test_the_control_loop_learns_to_heat(pico: Path) -> None:
+    files = copied(pico, "mpy", "adamb_settings.py", "plant.py", "main.py")
+    files |= {"/adamb_board.py": without_waiting(pico), "/machine.py": SEALER}
+    run = run_program("import main\nmain.main()\n", files, seconds=200)
+    assert run.status == 0, run.errors
+    rewards = [int(reward) for reward in re.findall(r"mean reward (\d+) out of range 0\n", run.output)]
+    assert len(rewards) == 30 and sum(rewards[-10:]) / 10 > 800 > sum(rewards[:3]) / 3, run.output
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("reading", "kept"), [(70_000, 65_535), (-3, 0)])
+def test_a_reading_out_of_range_is_counted_and_not_wrapped(pico: Path, reading: int, kept: int) -> None:
+    """array("H") keeps 70000 as 4464, and without a word."""
+    world = (
+        MACHINE.replace("return World.temperature", f"return {reading * 9}") + "\ndef looked():\n    pass\n"
+    )
+    files = copied(pico, "mpy", "adamb_settings.py", "plant.py", "main.py")
+    files |= {"/adamb_board.py": without_waiting(pico), "/machine.py": world}
+    program = (
+        "import main\nfrom adamb_board import Board\nloop = main.Loop(Board())\n"
+        "for _ in range(2):\n    code = loop.sensor.code(loop.board.sensor())\n"
+        "print(code, loop.sensor.out_of_range)\n"
+    )
+    assert run_program(program, files).require_success().output == f"{kept} 2\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("plant", PLANTS)
+def test_every_plant_is_learnt_on_micropython_before_anything_is_wired(pico: Path, plant: str) -> None:
+    files = copied(pico, "mpy", "adamb_settings.py", "main.py")
+    files["/plant.py"] = pico / "plants" / f"{plant}.py"
+    shorter = (pico / "simulate.py").read_text().replace("EPISODES = 600", "EPISODES = 400")
+    output = run_program(shorter, files, seconds=200).require_success().output
+    rewards = [int(reward) for reward in re.findall(r"mean reward (\d+) out of range 0\n", output)]
+    assert len(rewards) == 4 and rewards[-1] > rewards[0] + 30 and rewards[-1] > 700, output
+
+
+def test_a_problem_of_a_plant_gives_its_loop_and_any_other_the_heaters(tmp_path: Path) -> None:
+    for problem, plant in (("plant-motor", "motor"), ("oil-laplace", "heater")):
+        folder = tmp_path / problem
+        assert main(["port", problem, "--c", "--out", str(folder)]) == 0
+        assert (folder / "plant.h").read_bytes() == (folder / "plants" / f"{plant}.h").read_bytes()
+
+
+SETTINGS = (700, 1000, 930, 310, 450)
+PROGRAM = """
+#include <stdio.h>
+#include "adamb_settings.h"
+#include "plant.h"
+int main(void)
+{
+    static const int shares[] = {%s};
+    board_begin();
+    for (int h = 0; h < ADAMB_HORIZON; h++) {
+        int32_t before = board_sensor();
+        int32_t setting = ACTUATOR_ZERO + (ACTUATOR_FULL - ACTUATOR_ZERO) * shares[h] / 1000;
+        board_actuator(setting);
+        board_wait();
+        printf("%%d %%d\\n", (int)board_sensor(), (int)plant_cost(h, before, setting, board_sensor()));
+    }
+    return 0;
+}
+"""
+
+
+def in_c(folder: Path, plant: str, tmp_path: Path) -> list[list[int]]:
+    shutil.copytree(folder, tmp_path / "c")
+    shutil.copy(folder / "plants" / f"{plant}.h", tmp_path / "c" / "plant.h")
+    (tmp_path / "c" / "show.c").write_text(PROGRAM % ", ".join(map(str, SETTINGS)))
+    command = ["cc", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"]
+    command += ["-DADAMB_SIMULATE=1", "-DPLANT_NOISE=0", "-I.", "show.c", "-o", "show"]
+    # The header of the settings calls the library in a function that nothing here uses.
+    command += [path.name for path in folder.glob("adamb_*.c")]
+    subprocess.run(command, cwd=tmp_path / "c", check=True)
+    shown = subprocess.run([tmp_path / "c" / "show"], capture_output=True, text=True, check=True).stdout
+    return [list(map(int, line.split())) for line in shown.splitlines()]
+
+
+def in_python(folder: Path, plant: str) -> list[list[int]]:
+    names: dict[str, object] = {}
+    exec((folder / "plants" / f"{plant}.py").read_text(), names)
+    simulated = names["Simulated"](lambda deviation: 0)
+    low, high = names["ACTUATOR"]
+    simulated.begin()
+    found = []
+    for h, share in enumerate(SETTINGS):
+        before, setting = simulated.sensor(), low + (high - low) * share // 1000
+        simulated.actuator(setting)
+        simulated.wait(h)
+        found.append([simulated.sensor(), names["cost"](h, before, setting, simulated.sensor())])
+    return found
+
+
+def on_the_host(plant: str, start: int, ends: tuple[int, int]) -> list[list[float]]:
+    """The problem of the simulator, nominal and without noise, in the units of the board."""
+    problem = make_problem(f"plant-{plant}", [0], instance="paper", params={"noise": 0})
+    problem.begin_episode()
+    problem.state = np.array([[(start - ends[0]) / (ends[1] - ends[0])]])
+    found = []
+    for h, share in enumerate(SETTINGS):
+        rewards, states = problem.step(h, np.array([[share / 1000]]))
+        found.append([ends[0] + (ends[1] - ends[0]) * states[0, 0], 1000 * (1 - rewards[0])])
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs cc")
+@pytest.mark.parametrize("plant", PLANTS)
+def test_a_plant_is_the_same_in_c_in_python_and_in_the_simulator(
+    c_folder: Path, pico: Path, tmp_path: Path, plant: str
+) -> None:
+    names: dict[str, object] = {}
+    exec((pico / "plants" / f"{plant}.py").read_text(), names)
+    simulated = names["Simulated"](lambda deviation: 0)
+    simulated.begin()
+    host = on_the_host(plant, simulated.sensor(), names["SENSOR"])
+    assert np.ptp(host, axis=0).max() > 100, "these settings show something"
+    for found in (in_c(c_folder, plant, tmp_path), in_python(pico, plant)):
+        assert np.abs(np.array(found) - np.array(host)).max() <= 10, f"{found} against {host}"
+
+
+@pytest.mark.slow
+def test_the_simulation_runs_on_a_computer_too(pico: Path, tmp_path: Path) -> None:
+    shutil.copytree(pico, tmp_path / "pico")
+    command = [sys.executable, "-S", "simulate.py"]
+    done = subprocess.run(
+        command, cwd=tmp_path / "pico", env={"PYTHONPATH": "py"}, capture_output=True, text=True
+    )
+    assert done.returncode == 0 and "episodes 501 to 600" in done.stdout, done.stderr

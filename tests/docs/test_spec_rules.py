@@ -1,0 +1,55 @@
+"""firmware_model/SPEC.md: rules have numbers without a gap, lines are short, a rule that is named exists."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import pytest
+
+from support.tree import ROOT, texts
+
+SPEC = (ROOT / "firmware_model" / "SPEC.md").read_text(encoding="utf-8")
+RULES = re.findall(r"(?m)^- \*\*(\d+\.\d+)\*\* ", SPEC)
+SECTIONS = re.findall(r"(?m)^## (\d+)\. ", SPEC)
+NAMED = re.compile(r"SPEC (\d+(?:\.\d+)?(?:(?: to|,| and) \d+\.\d+)*)")
+
+
+def unknown(files: Iterable[tuple[str, str]]) -> list[str]:
+    """Rules that a text names and the specification does not have: "SPEC 6.4", "SPEC 8.1 to 8.11"."""
+    known = {*RULES, *SECTIONS}
+    return [
+        f"{name} names SPEC {number}"
+        for name, text in files
+        for numbers in NAMED.findall(re.sub(r"\s+(?:\*|#)?\s*", " ", text))
+        for number in re.findall(r"\d+(?:\.\d+)?", numbers)
+        if number not in known
+    ]
+
+
+def test_rules_are_numbered_without_a_gap():
+    assert [int(section) for section in SECTIONS] == list(range(1, len(SECTIONS) + 1))
+    for section in SECTIONS:
+        numbers = [int(rule.split(".")[1]) for rule in RULES if rule.split(".")[0] == section]
+        assert numbers == list(range(1, len(numbers) + 1)) != [], f"section {section}"
+
+
+def test_a_line_has_at_most_100_characters():
+    assert [line for line in SPEC.splitlines() if len(line) > 100] == []
+
+
+def test_every_rule_that_the_specification_refers_to_is_there():
+    text = re.sub(r"\*\*\d+\.\d+\*\*|Q0\.16", "", SPEC)
+    assert [number for number in re.findall(r"\b\d+\.\d+\b", text) if number not in RULES] == []
+
+
+def test_every_rule_that_code_and_documents_name_is_there():
+    here = "tests/docs/test_spec_rules.py"
+    files = [(name, text) for name, text in texts(".py", ".c", ".h", ".md", ".toml") if name != here]
+    assert sum(len(NAMED.findall(text)) for _, text in files) > 20
+    assert unknown(files) == []
+
+
+@pytest.mark.parametrize("said", ["SPEC 6.99", "SPEC 6.1 to 6.99", "SPEC 99", "SPEC 7.1,\n * 7.99 and 7.2"])
+def test_a_rule_that_is_not_there_is_found(said):
+    assert unknown([("here", f"as {said} says")])

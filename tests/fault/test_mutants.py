@@ -1,0 +1,127 @@
+"""Small changes of the core are noticed; `make mutants` judges hundreds of them, a few are judged here."""
+
+from __future__ import annotations
+
+import io
+import random
+import shutil
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from adamb.firmware_model import _spec
+from support import mutants
+from support.mutants import c_source, judge, python_source, scenarios
+from support.mutants.mutation import Mutation, drawn
+from support.paths import CORE
+from support.twins import CTwin, PythonTwin
+
+FEW = 6
+needs_gcc = pytest.mark.skipif(not shutil.which("gcc"), reason="needs gcc")
+# Slips that no test noticed once: file, text, what it became.
+ONCE_UNNOTICED = [
+    ("adamb_check.c", "k.bad || k.met != 0 ||", "k.bad ||"),
+    ("adamb_store.c", "read_heads(s, best, heads) == best_number", "read_heads(s, best, heads) != 0"),
+]
+
+
+@pytest.fixture(scope="module")
+def everything() -> list[Mutation]:
+    return mutants.all_mutations()
+
+
+def changes(path: Path, text: str, finder) -> list[str]:
+    path.write_text(text)
+    return [mutation.change for mutation in finder.mutations(path)]
+
+
+def test_c_is_changed_in_operators_constants_conditions_and_statements(tmp_path):
+    body = "    if (a[0] < n && !a[1]) {\n        n = -n + ADAMB_TAG;\n    }\n    return n; /* < */\n"
+    text = f"int f(int *a, int n)\n{{\n{body}}}\n"
+    found = changes(tmp_path / "one.c", text, c_source)
+    assert set(found) == {
+        "< -> <=", "< -> >=", "&& -> ||", "! -> ", "0 -> 1", "1 -> 2", "+ -> -", "&& !a[1] -> ",
+        "ADAMB_TAG -> (ADAMB_TAG + 1)", "a[0] < n && -> ", "a[0] < n && !a[1] -> !(a[0] < n && !a[1])",
+        "n = -n + ADAMB_TAG; -> ;",
+    }  # fmt: skip
+
+
+def test_python_is_changed_in_operators_constants_conditions_and_statements(tmp_path):
+    body = '    """1 < 2."""\n    if a[0] < n and not a[1]:\n        a[2] = n + TAG\n    return n\n'
+    text = f"def f(a, n):\n{body}"
+    found = changes(tmp_path / "one.py", text, python_source)
+    assert set(found) == {
+        "< -> <=", "< -> >=", "and -> or", "not a[1] -> (a[1])", "0 -> 1", "1 -> 2", "2 -> 3", "+ -> -",
+        "TAG -> (TAG + 1)", "a[0] < n and not a[1] -> ((a[0] < n))", "a[0] < n and not a[1] -> ((not a[1]))",
+        "a[0] < n and not a[1] -> not (a[0] < n and not a[1])", "a[2] = n + TAG -> pass",
+    }  # fmt: skip
+
+
+def test_a_draw_has_every_file_and_depends_on_the_seed_alone(everything):
+    files = {mutation.file for mutation in everything}
+    first, again, other = (drawn(everything, 100, seed) for seed in (1, 1, 2))
+    assert first == again != other
+    assert {mutation.file for mutation in first} == files and len(first) >= 100
+
+
+def test_an_edit_elsewhere_in_a_file_does_not_change_which_mutants_of_a_line_are_drawn():
+    path = CORE / "adamb_pool.c"
+    before = {mutation.rank(1) for mutation in c_source.mutations(path)}
+    moved = [Mutation(path, 0, 0, m.old, m.new, m.line + 5, m.text, m.nth) for m in c_source.mutations(path)]
+    assert {mutation.rank(1) for mutation in moved} == before
+
+
+def test_a_survivor_without_a_reason_is_named_and_one_with_a_reason_is_not():
+    one, two, three = c_source.mutations(CORE / "adamb_pool.c")[:3]
+    found = [(one, "survived", ""), (two, "survived", ""), (three, "killed", "recorded")]
+    line, new = mutants.summary(found, {one.key: "a reason"})
+    assert len(new) == 1 and str(two) in new[0]
+    assert line.startswith("1 of 3 mutants noticed, 1 survive for a reason, 1 without one; 0 do not compile")
+    row = tomllib.loads(new[0].split("\n", 1)[1])["survivor"][0]
+    assert (row["file"], row["text"], row["change"], row["nth"]) == two.key, "the entry to complete"
+
+
+def test_every_accepted_survivor_is_a_mutant_that_there_is_and_has_a_reason(everything):
+    known, there = mutants.accepted(), {mutation.key for mutation in everything}
+    assert set(known) <= there, "the line has changed: judge it again, then correct or remove the entry"
+    assert all(len(reason) > 15 for reason in known.values())
+
+
+@pytest.mark.parametrize("scenario", judge.ALL, ids=lambda scenario: scenario.__name__)
+def test_both_cores_give_the_same_results_in_every_scenario(scenario):
+    results = [list(scenario(twin, 0.1)) for twin in (CTwin(), PythonTwin())]
+    assert results[0] == results[1] and len(results[0]) >= 3
+
+
+def test_damage_reaches_the_borders_of_what_a_link_may_be():
+    from array import array
+
+    words = array("H", scenarios.used_block("1+1")[1])
+    made = [value for _, value in scenarios.damaged_words(words, random.Random(1), 60)]
+    assert {words[_spec.H_UNITS], words[_spec.H_FRESH], words[_spec.H_POOL_AT] - 1} <= set(made)
+
+
+@needs_gcc
+def test_a_few_mutants_and_those_once_unnoticed_are_noticed(everything, tmp_path):
+    """Of the mutants that `make mutants` judges: each of these is noticed or has its reason."""
+    seed = random.SystemRandom().randrange(10**6)
+    some = random.Random(seed).sample(drawn(everything, mutants.N, mutants.SEED), FEW)
+    for file, old, new in ONCE_UNNOTICED:
+        path = CORE / file
+        assert path.read_text().count(old) == 1, "the place of the slip has changed"
+        at = path.read_text().index(old)
+        some.append(Mutation(path, at, at + len(old), old, new, 0, old, 0))
+    log = io.StringIO()
+    _, lines = mutants.summary(mutants.judged(some, tmp_path, log), mutants.accepted())
+    assert not lines, f"seed {seed}\n{log.getvalue()}"
+    assert log.getvalue().count("killed") >= len(ONCE_UNNOTICED)
+
+
+@needs_gcc
+def test_a_change_without_effect_is_not_called_noticed(tmp_path):
+    """Otherwise the judge would call anything noticed."""
+    c = Mutation(CORE / "adamb_unit.c", 0, 0, "", "\n\n", 1, "", 0)
+    python = Mutation(CORE.parent / "pool.py", 0, 0, "", "\n", 1, "", 0)
+    found = mutants.judged([c, python], tmp_path, io.StringIO())
+    assert [outcome for _, outcome, _ in found] == ["same machine code", "survived"]

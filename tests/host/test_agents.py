@@ -1,0 +1,95 @@
+"""Agents are made by name: ours on the core that was asked for, rivals, baselines and factories."""
+
+from __future__ import annotations
+
+import sys
+import types
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from adamb.budgets.errors import InputError
+from adamb.host_sim import agents
+from adamb.host_sim.agents import agent_names, make_agent, register_agent
+from adamb.host_sim.runner import simulate
+from support.standin_problem import Standin
+from support.standin_runs import Growing, play
+
+
+def test_an_agent_made_for_another_problem_is_refused():
+    agent = make_agent("random", Standin([1, 2]))
+    with pytest.raises(InputError, match="another problem"):
+        simulate(Standin([1]), agent)
+
+
+def test_unknown_agents_and_options_name_the_nearest():
+    task = Standin([1])
+    with pytest.raises(InputError, match="did you mean random"):
+        make_agent("randm", task)
+    with pytest.raises(InputError, match="did you mean follow"):
+        make_agent("folow", task)
+    with pytest.raises(InputError, match="did you mean trials"):
+        make_agent("static", task, trails=3)
+    with pytest.raises(InputError, match="agent random has no such option"):
+        make_agent("random", task, mode="paper")
+    with pytest.raises(InputError, match="trials"):
+        make_agent("static", task, trials=0)
+
+
+def test_baselines_of_the_problem_are_agents_under_their_name():
+    assert np.array_equal(play("follow").returns, play("baseline:follow").returns)
+    assert play("baseline:random").agent == "baseline:random"
+
+
+def test_a_factory_gets_the_problem_and_a_class_its_dimensions(growing):
+    register_agent(
+        "made", lambda problem, *, budget_bytes, speed: Growing(replace(problem.shape, episodes=speed))
+    )
+    task = Standin([5, 6], horizon=3)
+    made = make_agent("made", task, speed=9)
+    assert (made.name, made.episodes, made.n) == ("made", 9, 2)
+    assert make_agent("growing", task).horizon == 3
+    assert {"growing", "made", "adamb", "random", "static", "optimal"} <= set(agent_names())
+
+
+def test_a_core_that_is_not_built_is_named_and_the_reference_takes_its_place(monkeypatch):
+    monkeypatch.setitem(agents.CORES, "c", agents.CoreLocation("adamb.host_sim.no_such_module", "CoreAgent"))
+    assert agents.default_core() == "reference"
+    with pytest.raises(InputError, match=r"not available here .*no_such_module"):
+        make_agent("adamb", Standin([1]), core="c")
+    with pytest.raises(InputError, match="did you mean reference"):
+        make_agent("adamb", Standin([1]), core="referenc")
+
+
+def test_the_core_that_was_asked_for_is_the_one_that_runs(monkeypatch):
+    module = types.ModuleType("adamb_test_core")
+    module.CoreAgent = Growing
+    monkeypatch.setitem(sys.modules, "adamb_test_core", module)
+    monkeypatch.setitem(agents.CORES, "c", agents.CoreLocation("adamb_test_core", "CoreAgent"))
+    result = play("adamb", options={"core": "c"})
+    assert (result.agent, result.core) == ("adamb", "c")
+    assert play("adamb").core == "c"
+
+
+def test_adamb_refuses_a_horizon_its_numbers_cannot_hold():
+    with pytest.raises(InputError, match="at most 31"):
+        make_agent("adamb", Standin([1], horizon=32))
+
+
+def test_a_rival_with_missing_requirements_leaves_the_others_usable(tmp_path, monkeypatch):
+    from adamb.host_sim import rivals
+
+    (tmp_path / "needs_too_much.py").write_text("import a_package_nobody_has\n")
+    monkeypatch.setattr(rivals, "__path__", [*rivals.__path__, str(tmp_path)])
+    assert "random" in agent_names()
+    with pytest.raises(InputError, match="agent"):
+        make_agent("needs_too_much", Standin([1]))
+
+
+def test_the_reference_learns_more_than_chance():
+    result = play("adamb", episodes=400, options={"core": "reference"})
+    chance = play("random", episodes=400)
+    assert result.core == "reference"
+    assert result.share(100).mean > chance.share(100).mean + 0.1
+    assert result.to_json()["leaves"] > 1

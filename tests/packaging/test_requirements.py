@@ -1,0 +1,98 @@
+"""What `make` installs is pinned and hashed, fits the ranges of pyproject.toml, and names no registry."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from importlib.metadata import PackageNotFoundError, version
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from support.tree import ROOT
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+WANTED = {
+    "build": PROJECT["build-system"]["requires"],
+    "base": PROJECT["project"]["dependencies"],
+    **PROJECT["project"]["optional-dependencies"],
+}
+HASH = re.compile(r"--hash=sha256:[0-9a-f]{64}")
+
+
+def locked(name: str) -> list[tuple[Requirement, int]]:
+    """The pins of a file, with the number of their hashes."""
+    text = (ROOT / "requirements" / f"{name}.txt").read_text(encoding="utf-8")
+    lines = text.replace("\\\n", " ").splitlines()
+    pins = [line for line in lines if line and not line.startswith(("#", "-r "))]
+    return [(Requirement(line.partition("--hash")[0]), len(HASH.findall(line))) for line in pins]
+
+
+def pins(name: str) -> dict[str, list[Requirement]]:
+    found: dict[str, list[Requirement]] = {}
+    for pin, _ in locked(name):
+        found.setdefault(canonicalize_name(pin.name), []).append(pin)
+    return found
+
+
+def holds(pin: Requirement, python: str) -> bool:
+    versions = {"python_version": python, "python_full_version": f"{python}.0"}
+    return pin.marker is None or pin.marker.evaluate(versions)
+
+
+def test_there_is_one_file_for_each_extra():
+    assert {path.stem for path in (ROOT / "requirements").glob("*.txt")} == set(WANTED)
+
+
+@pytest.mark.parametrize("name", WANTED)
+def test_every_entry_is_one_version_with_hashes_and_no_address(name):
+    for pin, hashes in locked(name):
+        assert re.fullmatch(r"==[^*,]+", str(pin.specifier)) and pin.url is None, pin
+        assert hashes >= 1, f"{pin}: no hash"
+    assert "://" not in (ROOT / "requirements" / f"{name}.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("python", ["3.11", "3.12", "3.13"])
+@pytest.mark.parametrize("name", WANTED)
+def test_the_pins_fit_the_ranges_of_pyproject_on_every_python(name, python):
+    found = pins("base") | pins(name)
+    for line in WANTED[name]:
+        wanted = Requirement(line)
+        here = [pin for pin in found.get(canonicalize_name(wanted.name), []) if holds(pin, python)]
+        assert len(here) == 1, f"{line} on Python {python}: {here}; run make lock"
+        (exact,) = here[0].specifier
+        assert wanted.specifier.contains(exact.version), f"{here[0]} is outside {line}; run make lock"
+
+
+def test_no_two_files_disagree():
+    versions: dict[tuple[str, str], set[str]] = {}
+    for name in WANTED:
+        for pin, _ in locked(name):
+            versions.setdefault((pin.name, str(pin.marker)), set()).add(str(pin.specifier))
+    assert not {key: found for key, found in versions.items() if len(found) > 1}
+
+
+def test_make_installs_nothing_without_hashes():
+    """Into .venv, that is: `make floor` asks for the lowest versions, with uv, in a place of its own."""
+    lines = (ROOT / "Makefile").read_text(encoding="utf-8").splitlines()
+    installs = [line.strip() for line in lines if line.startswith("\t$(INSTALL)") or "-m pip install" in line]
+    loose = [line for line in installs if "--require-hashes" not in line and not line.startswith("INSTALL")]
+    assert loose == ["$(INSTALL) --no-build-isolation --no-deps -e ."], loose
+    assert len(installs) >= 5
+
+
+def test_this_environment_has_the_locked_versions():
+    different = []
+    for name in {*WANTED} - {"chip"}:  # installed by `make chip` alone
+        for pin, _ in locked(name):
+            if pin.marker is not None and not pin.marker.evaluate():
+                continue
+            try:
+                if not pin.specifier.contains(version(pin.name), prereleases=True):
+                    different.append(f"{pin.name} {version(pin.name)}, locked {pin.specifier}")
+            except PackageNotFoundError:
+                different.append(f"{pin.name} is not installed")
+    if different and not (ROOT / ".venv" / ".installed-test").exists():
+        pytest.skip(f"not an environment that make set up: {different[0]}")
+    assert not different, "\n".join(different)

@@ -1,0 +1,130 @@
+/* Next-state counts of a record: reading, adding, giving back, for any content. */
+#include "contracts.h"
+#include "adamb_call.c"
+#include "adamb_code.c"
+#include "adamb_number.c"
+#include "adamb_pool.c"
+#define adamb_pool_alloc contract_alloc
+#define adamb_pool_free contract_free
+#define adamb_value_at contract_value_at
+#define adamb_number_divide contract_divide
+
+/* number.c: weights of 124 to 255 in all, and a sum of products that are each at most weight * VALUE_MAX. */
+static uint32_t contract_four_mean(uint32_t sum, uint32_t total)
+{
+    uint32_t value = any32();
+    CHECK(total >= 124 && total <= 255);
+    ASSUME(value <= ADAMB_VALUE_MAX);
+    return value;
+}
+#define adamb_number_mean contract_four_mean
+
+#define CHAIN_OK(unit) HOLDS(left >= 1 && left <= c->links) HOLDS(is_link(c, unit))
+#define CUT_expect_chain_1                                                            \
+    CUT_AT(1, CHAIN_OK(unit) HOLDS(total <= 2u * ADAMB_VALUE_MAX),                    \
+           left = any32(); unit = any32(); total = any32(); sum = any32(), left)
+#define CUT_adamb_counts_free_1 CUT_AT(1, CHAIN_OK(unit), left = any32(); unit = any16(); change_block(c->w), left)
+#define CUT_halve_1 CUT_AT(1, CHAIN_OK(unit), left = any32(); unit = any16(); change_block(w), left)
+#define CUT_place_1                                                                                  \
+    CUT_AT(1, CHAIN_OK(unit) HOLDS(word_ok(c, near)) HOLDS(empty == 0 || word_ok(c, empty)),         \
+           left = any32(); unit = any16(); near = any32(); nearest = any32(); empty = any32(), left)
+#define CUT_find_1 CUT_AT(1, CHAIN_OK(unit), left = any32(); unit = any16(), left)
+#define CUT_adamb_counts_add_1                                                                     \
+    CUT_AT(1, HOLDS(count <= most && n <= most) HOLDS(count + n > most),                            \
+           count = any32(); n = any16(); change_block(c->w), count + n)
+#define BEFORE_find "counts_find.h"
+#define BEFORE_adamb_counts_add "counts_add.h"
+#include "adamb_counts.c"
+#undef find
+#undef place
+#undef halve
+
+static adamb_call any_record(uint16_t *block, uint32_t *rec, uint32_t *level)
+{
+    adamb_call c = any_call(block);
+    *rec = any32();
+    *level = any32();
+    ASSUME(*level <= c.finest);
+    return c;
+}
+
+/* Walks that read may pass through the header: the record is any unit of the block. */
+void prove_expect(void)
+{
+    uint16_t *block = sealed_block();
+    uint32_t rec, level;
+    adamb_call c = any_record(block, &rec, &level);
+    ASSUME(rec < block[ADAMB_H_UNITS]);
+    uint32_t value = adamb_counts_expect(&c, rec, level);
+    CHECK(has_flag(block, ADAMB_FLAG_PAPER) || value <= ADAMB_VALUE_MAX);
+    REACHED;
+}
+
+/* Walks that write stay in the pool. */
+static adamb_call any_counts(uint16_t *block, uint16_t *rec, uint32_t *bits)
+{
+    uint32_t unit, level;
+    adamb_call c = any_record(block, &unit, &level);
+    ASSUME(is_link(&c, unit) && level != 0);
+    *rec = (uint16_t)unit;
+    *bits = count_bits(&c, level);
+    return c;
+}
+
+void prove_halve(void)
+{
+    uint16_t *block = sealed_block(), rec;
+    proof_seal before = seal_of(block);
+    uint32_t bits;
+    adamb_call c = any_counts(block, &rec, &bits);
+    halve(&c, rec, bits);
+    CHECK(seal_kept(block, before));
+    REACHED;
+}
+
+void prove_place(void)
+{
+    uint16_t *block = sealed_block(), rec;
+    proof_seal before = seal_of(block);
+    uint32_t bits;
+    adamb_call c = any_counts(block, &rec, &bits);
+    uint32_t i = place(&c, at(rec) + ADAMB_R_COUNTS, bits, any16());
+    CHECK(seal_kept(block, before) && word_ok(&c, i));
+    REACHED;
+}
+
+void prove_entry(void)
+{
+    uint16_t *block = sealed_block(), rec;
+    proof_seal before = seal_of(block);
+    uint32_t bits;
+    adamb_call c = any_counts(block, &rec, &bits);
+    uint32_t i = find(&c, rec, bits, any16());
+    CHECK(seal_kept(block, before) && word_ok(&c, i));
+    REACHED;
+}
+
+void prove_add(void)
+{
+    uint16_t *block = sealed_block();
+    proof_seal before = seal_of(block);
+    uint32_t rec, level;
+    adamb_call c = any_record(block, &rec, &level);
+    uint16_t n = any16();
+    ASSUME(is_link(&c, rec) && n < 1u << (15 - c.d_s * level));
+    adamb_counts_add(&c, (uint16_t)rec, (uint8_t)level, any16(), n);
+    CHECK(seal_kept(block, before));
+    REACHED;
+}
+
+void prove_free(void)
+{
+    uint16_t *block = sealed_block();
+    proof_seal before = seal_of(block);
+    uint32_t rec, level;
+    adamb_call c = any_record(block, &rec, &level);
+    ASSUME(is_link(&c, rec));
+    adamb_counts_free(&c, (uint16_t)rec);
+    CHECK(seal_kept(block, before));
+    REACHED;
+}

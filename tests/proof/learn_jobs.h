@@ -1,0 +1,2 @@
+/* Behind split, request is itself again: prove_request is about it. */
+#undef request

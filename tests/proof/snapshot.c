@@ -1,0 +1,50 @@
+/* adamb_snapshot_restore for any bytes of any length and any block. */
+#include "contracts.h"
+
+/* check.c and header.c: what an accepted block has. */
+static int contract_check(const uint16_t *block, uint32_t words)
+{
+    if (block == 0 || words < ADAMB_H_WORDS) {
+        return ADAMB_BAD_ARGUMENT;
+    }
+    return any8() && sealed(block, words) && block[ADAMB_H_FRESH] <= block[ADAMB_H_UNITS] ? 0 : ADAMB_BAD_BLOCK;
+}
+#define adamb_check contract_check
+
+#define CUT_adamb_snapshot_restore_1 CUT_AT(1, HOLDS(i < length), i = any32(); crc = any32(), length - i)
+#define CUT_adamb_snapshot_restore_2                             \
+    CUT_AT(2, HOLDS(i >= ADAMB_SNAPSHOT_HEAD_BYTES && i < length), \
+           i = any32(); __CPROVER_havoc_object(block), length - i)
+#define CUT_adamb_snapshot_finish_1 CUT_AT(1, HOLDS(i < words), i = any32(); __CPROVER_havoc_object(block), words - i)
+#define CUT_adamb_snapshot_head_1 \
+    CUT_AT(1, HOLDS(i < (uint32_t)length), i = any32(); crc = any32(), (uint32_t)length - i)
+#define CUT_adamb_snapshot_save_1 \
+    CUT_AT(1, HOLDS(i >= 0 && i < length), i = any_int(); __CPROVER_havoc_object(out), length - i)
+#include "adamb_snapshot.c"
+
+static uint8_t *any_bytes(uint32_t length)
+{
+    uint8_t *bytes = malloc(length);
+    ASSUME(bytes != 0);
+    return bytes;
+}
+
+void prove_restore(void)
+{
+    uint32_t length = any32(), words = any32();
+    uint8_t *data = any8() ? any_bytes(length) : 0;
+    uint16_t *block = any8() ? any_block(words) : 0;
+    int result = adamb_snapshot_restore(data, length, block, words);
+    CHECK(result == 0 || result == ADAMB_BAD_ARGUMENT || result == ADAMB_BAD_BLOCK || result == ADAMB_NO_MEMORY);
+    REACHED;
+}
+
+void prove_save(void)
+{
+    uint16_t *block = sealed_block();
+    uint32_t capacity = any32();
+    uint8_t *out = any8() ? any_bytes(capacity) : 0;
+    int32_t length = adamb_snapshot_save(block, out, capacity);
+    CHECK(length < 0 || (uint32_t)length <= capacity);
+    REACHED;
+}

@@ -1,0 +1,277 @@
+# Calls of every kind, right and wrong, on MicroPython. What is printed must not depend on which core answers.
+import gc
+from array import array
+
+from adamb.firmware_model import check, core, guard, snapshot, store, unit
+
+
+class Flash:
+    """Storage in RAM; it can lose its power at a write."""
+
+    page_bytes = 64
+    sector_bytes = 1024
+    sectors = 8
+
+    def __init__(self):
+        self.data = bytearray(b"\xff" * (self.sector_bytes * self.sectors))
+        self.left = 1000000
+
+    def read(self, address, buffer):
+        buffer[:] = self.data[address : address + len(buffer)]
+        return 0
+
+    def prog(self, address, buffer):
+        if self.left == 0:
+            return -1
+        self.left -= 1
+        self.data[address : address + len(buffer)] = buffer
+        return 0
+
+    def erase(self, address):
+        self.data[address : address + self.sector_bytes] = b"\xff" * self.sector_bytes
+        return None
+
+
+class Settings:
+    """A configuration of the program's own, as adamb_settings.py has it."""
+
+    d_s, d_a, horizon, paper, own, share, freeze = 2, 1, 3, 0, 0, 1, 0
+    random_action, detect, auto_bonus, bonus, seed = 0, 1, 1, 0, 7
+    thresholds = (1, 4, 16, 64, 256, 1024, 4096) + (65535,) * 8
+
+
+def shown(thing):
+    return thing if isinstance(thing, int) else type(thing).__name__
+
+
+def sums(words):
+    a = b = 1
+    for word in words:
+        a = (a + word) % 65521
+        b = (b + a) % 65521
+    return a, b
+
+
+def life(controller, d_s, d_a, horizon, steps):
+    state, action = array("H", [32768] * d_s), array("H", [0] * d_a)
+    for k in range(steps):
+        h = k % horizon
+        code = controller.act(h, state, action)
+        if code:
+            return code
+        for i in range(d_s):
+            state[i] = (state[i] * 3 + action[0] + k * 977) // 4 & 0xFFFF
+        code = controller.observe(h, action[-1], state)
+        if code:
+            return code
+        if h + 1 == horizon:
+            controller.end_episode()
+    return 0
+
+
+def configurations():
+    print("default", core.required_words(core.Config()), list(core.Config().thresholds))
+    for fields in (
+        {"horizon": 99},
+        {"d_s": 0},
+        {"d_a": 4},
+        {"bonus": -1},
+        {"bonus": 40000},
+        {"seed": 65536},
+        {"share": 3},
+        {"paper": 2},
+        {"freeze": -1},
+        {"horizon": 256 + 5},
+        {"thresholds": [0] * 15},
+        {"seed": 1 << 40},
+        {"thresholds": [5, 4] + [65535] * 13},
+        {"d_s": 3, "d_a": 3, "horizon": 31},
+    ):
+        config = core.Config(**fields)
+        print(sorted(fields), core.required_words(config), shown(core.init(config, array("H", bytes(2400)))))
+    try:
+        core.Config(colour=3)
+        print("a field that does not exist")
+    except AttributeError:
+        print("AttributeError")
+    print(shown(core.init(core.Config(), array("H", bytes(16)))), core.required_words(Settings))
+    print(list(core.thresholds(2, 1, 1)), list(core.thresholds(3, 5, 2)))
+    changed = core.Config()
+    changed.horizon = 2
+    changed.thresholds = array("H", [9] * 15)
+    print(changed.horizon, core.required_words(changed))
+
+
+def arguments():
+    block = array("H", bytes(4096))
+    controller = core.init(Settings, block)
+    action = array("H", [0])
+    for h, state, place in (
+        (0, [1, 2], action),
+        (0, (3, 4), action),
+        (0, array("H", (5, 6)), [0]),
+        (-1, [1, 2], action),
+        (3, [1, 2], action),
+        (1 << 40, [1, 2], action),
+        (0, [1], action),
+        (0, [1, -1], action),
+        (0, [1, 65536], action),
+        (0, [1, 1 << 40], action),
+        (0, [1, 2], array("H")),
+        (0, [1, 2], []),
+        (0, bytes((7, 8)), action),
+        (True, array("i", (7, 8)), action),
+        (0, array("i", (-7, 8)), action),
+        (0, memoryview(array("H", (5, 6, 7))), memoryview(array("H", (0, 0)))),
+    ):
+        print("act", controller.act(h, state, place), list(place))
+    for h, reward, state in (
+        (2, 1, [1, 2]),
+        (0, -1, [1, 2]),
+        (0, 65536, [1, 2]),
+        (0, 65535, [1]),
+        (3, 1, [1, 2]),
+        (0, 1 << 40, [1, 2]),
+        (0, 65535, [1, 65536]),
+        (0, 65535, [1, 2]),
+        (0, 65535, [1, 2]),
+    ):
+        print("observe", controller.observe(h, reward, state))
+    print("end", controller.end_episode(), controller.w is block, sums(block))
+    for wrong in (
+        lambda: controller.act("0", [1, 2], action),
+        lambda: controller.act(0, 5, action),
+        lambda: controller.observe(0, None, [1, 2]),
+    ):
+        try:
+            print("a wrong type gives", wrong())
+        except TypeError:
+            print("TypeError")
+
+
+def blocks():
+    block = array("H", bytes(2048))
+    print(
+        shown(core.attach(block)),
+        shown(core.attach(array("H"))),
+        check.check(block),
+        check.check(array("H", bytes(8))),
+    )
+    print(check.stats(block), check.stats(array("H", bytes(8))))
+    controller = core.init(core.Config(seed=3, d_a=2, horizon=4), block)
+    print(life(controller, 1, 2, 4, 400), sums(block), check.check(block))
+    print(sorted(check.stats(block).items()))
+    again = core.attach(block)
+    print(life(again, 1, 2, 4, 40), sums(block))
+    block[1] ^= 4
+    for code in (
+        again.act(0, [1], array("H", [0, 0])),
+        again.observe(0, 1, [1]),
+        again.end_episode(),
+        again.act(9, [], []),
+    ):
+        print("damaged", code)
+    print(check.check(block), check.stats(block), shown(core.attach(block)), snapshot.bytes(block))
+    block[1] ^= 4
+    print(shown(core.attach(memoryview(block)[:100])), snapshot.bytes(array("H", bytes(4))))
+    copy = array("H", bytes(4096))
+    data = bytearray(snapshot.bytes(block))
+    print(len(data), snapshot.save(block, bytearray(20)), snapshot.save(block, data), sums(data))
+    print(snapshot.restore(data, array("H", bytes(64))), snapshot.restore(data, copy), sums(copy))
+    data[30] ^= 1
+    print(snapshot.restore(data, copy), sums(copy), snapshot.restore(b"", copy))
+
+
+def stores():
+    block = array("H", bytes(1024))
+    core.init(core.Config(), block)
+    flash = Flash()
+    print(shown(store.open(flash, 4)), shown(store.open(flash, 30000)))
+    flash.page_bytes = 0
+    print(shown(store.open(flash, 512)))
+    flash.page_bytes = 100
+    print(shown(store.open(flash, 512)))
+    flash.page_bytes = 64
+    kept = store.open(flash, len(block))
+    print(kept.sequence, kept.restore(block), kept.flash is flash)
+    controller = core.attach(block)
+    for _ in range(5):
+        print(life(controller, 1, 1, 5, 25), kept.save(block), kept.sequence, sums(flash.data))
+    life(controller, 1, 1, 5, 5)
+    flash.left = 3
+    print(kept.save(block))
+    flash.left = 1000000
+    kept = store.open(flash, len(block))
+    print(kept.sequence, kept.restore(block), sums(block), kept.restore(array("H", bytes(300))))
+    block[1] ^= 1
+    print(kept.save(block))
+
+
+class Saves:
+    """A store of the program's own."""
+
+    def __init__(self):
+        self.data = None
+
+    def save(self, block):
+        self.data = bytes(block)
+        return 0
+
+    def restore(self, block):
+        if self.data is None:
+            return -6
+        memoryview(block)[:] = array("H", self.data)
+        return 0
+
+
+def counters(guarded):
+    return guarded.damages, guarded.restored, guarded.reinitialised, guarded.passes
+
+
+def guards():
+    config = core.Config(seed=5)
+    print(shown(guard.open(config, array("H", bytes(20)))), guard.RESTORED, guard.REINITIALISED)
+    for keeper in (None, Saves(), store.open(Flash(), 1024)):
+        block = array("H", bytes(2048))
+        guarded = guard.open(config, block, keeper)
+        print(
+            "guard",
+            life(guarded.controller, 1, 1, 5, 200),
+            guarded.save(),
+            guarded.handle(-5),
+            guarded.handle(0),
+        )
+        for _ in range(400):
+            if guarded.tick():
+                print("damage where there is none")
+        print(counters(guarded), guarded.config is config, guarded.block is block, guarded.store is keeper)
+        block[0] ^= 1
+        code = guarded.controller.act(0, [0], array("H", [0]))
+        print(
+            code, guarded.handle(code), counters(guarded), life(guarded.controller, 1, 1, 5, 25), sums(block)
+        )
+        block[1] ^= 1
+        print(guarded.tick(), counters(guarded), check.check(block), guarded.tick())
+    other = guard.open(core.Config(horizon=3), array("H", bytes(2048)), keeper)
+    print(check.stats(other.block)["trees"], shown(other.controller), other.controller.w is other.block)
+
+
+def units():
+    for ends in ((0, 4000), (1000, 0), (-20000, 20000), (5, 5), (0, 70000), (1 << 40, 3)):
+        made = unit.init(*ends)
+        if isinstance(made, int):
+            print(ends, made)
+            continue
+        print(
+            [made.code(value) for value in (0, 1, 999, 2100, 4000, -1, 9999, 1 << 40, -(1 << 40))],
+            made.out_of_range,
+        )
+        print([made.value(code) for code in (0, 1, 34406, 65535)], made.zero, made.full)
+        made.out_of_range = 0
+        print(made.out_of_range)
+
+
+for part in (configurations, arguments, blocks, stores, guards, units):
+    print(part.__name__)
+    gc.collect()
+    part()

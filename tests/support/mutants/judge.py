@@ -1,0 +1,289 @@
+"""Whether a mutant is noticed: scenarios in a process of its own, then, for C, the drivers under sanitizers.
+
+A scenario is over at its first result that differs from that of the sound core, and every scenario has a
+limit of processor time, so that an endless loop counts as noticed. A C mutant whose machine code is that of
+the sound core is no mutant; neither is one that does not compile.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+from support.drivers import SANITIZERS
+from support.mutants.borders import counters, judgements, planted, refusals, sealed, texts, units
+from support.mutants.mutation import INVALID, KILLED, SAME, SURVIVED, Mutation
+from support.mutants.scenarios import LIVED, calls, corners, recorded, used_block, verdicts
+from support.mutants.storage import guards, snapshots, stores
+from support.paths import CORE, FAULT
+from support.twins import CTwin, PythonTwin
+
+OPTIMISED = ("gcc", "-std=c99", "-O2", "-fPIC")
+# driver.c stands between the pool and its callers: the pool's own function has another name in these builds.
+SANITIZED = ("gcc", "-std=c99", "-O1", "-fPIC", *SANITIZERS)
+POOL_ALLOC = """#include "adamb_internal.h"
+uint16_t real_pool_alloc(uint16_t *w);
+uint16_t adamb_pool_alloc(uint16_t *w)
+{
+    return real_pool_alloc(w);
+}
+"""
+PLAIN = ("gcc", "-O2", "-DFUZZ_WITH_SANITIZERS")
+SIZES = {"c": 0.7, "python": 0.3}
+# In the order of how soon they notice a slip.
+ALL = [
+    recorded, refusals, units, texts, planted, verdicts, corners, calls, counters, judgements, sealed,
+    snapshots, stores, guards,
+]  # fmt: skip
+# Scenarios that a file's slips show in first.
+FIRST = {
+    "check": ("planted", "verdicts"), "words": ("verdicts", "sealed"), "guard": ("guards", "verdicts"),
+    "unit": ("units",), "store": ("stores",), "snapshot": ("snapshots",), "error": ("texts",),
+    "config": ("refusals",),
+}  # fmt: skip
+MEMORY = 2 << 30
+# Program: its sources, what it is linked with, the arguments of its runs.
+DRIVERS: dict[str, tuple[list[str], list[list[object]]]] = {
+    "edges": (["edges.c"], [[]]),
+    "store_driver": (
+        ["store_driver.c"],
+        [["runs", 64, 512, 3, 240, 60, 3], ["forge", 64, 512, 4, 240, 300, 1],
+         ["wear", 64, 512, 4, 240, 9, 5], ["cuts", 64, 512, 3, 240, 5, 7, 2]],
+    ),
+    "driver": (["driver.c"], [["refuse", 3, 100], ["runs", 1, 60, 300], ["damage", 1, 12, 300]]),
+    "fuzz": (["fuzz.c", "fuzz_main.c"], [["replay", FAULT / "corpus"]]),
+}  # fmt: skip
+
+
+@dataclass
+class Verdict:
+    outcome: str
+    by: str = ""
+
+
+class Judge:
+    """Sound results, and the objects that mutated ones are linked with; processes that fork use them."""
+
+    def __init__(self, folder: Path, languages: tuple[str, ...] = ("c", "python")) -> None:
+        self.folder = folder = folder.resolve()
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, steps in LIVED:
+            used_block(name, steps)
+        self.sound: dict[str, list[tuple[list[Any], float]]] = {}
+        for language in languages:
+            self.sound[language] = []
+            for scenario in ALL:
+                begin = time.process_time()
+                results = list(scenario(CTwin(), SIZES[language]))
+                self.sound[language].append((results, time.process_time() - begin))
+        if "c" in languages:
+            self._objects("fast", OPTIMISED)
+            _interface()
+
+    # --- C -------------------------------------------------------------------------------------------------
+
+    def _objects(self, kind: str, command: tuple[str, ...]) -> None:
+        (self.folder / kind).mkdir(exist_ok=True)
+        for source in sorted(CORE.glob("*.c")):
+            _compile(command, source, self.folder / kind / f"{source.stem}.o")
+
+    @cached_property
+    def expected(self) -> dict[tuple[str, ...], tuple[object, str]]:
+        """What the drivers print of the sound core; built when the first mutant gets so far."""
+        checked = self.folder / "checked"
+        self._objects("checked", SANITIZED)
+        (checked / "pool_alloc.c").write_text(POOL_ALLOC)
+        _compile(SANITIZED, checked / "pool_alloc.c", checked / "pool_alloc.o")
+        self._checked_library(checked, {})
+        for name, (sources, _) in DRIVERS.items():
+            mains = [checked / f"main_{Path(source).stem}.o" for source in sources]
+            for source, target in zip(sources, mains, strict=True):
+                command = PLAIN if source == "fuzz_main.c" else (*SANITIZED, "-std=c11")
+                _compile(command, FAULT / source, target)
+            line = ["gcc", *SANITIZERS, *mains, checked / "core.so", "-o", checked / f"run_{name}"]
+            subprocess.run(line, check=True)
+        return dict(self._drive(checked, limit=300))
+
+    def _checked_library(self, folder: Path, replaced: dict[str, Path]) -> None:
+        """What the drivers are linked with; they find the one in the folder that they are run with."""
+        checked = self.folder / "checked"
+        core = {path.name: path for path in sorted(checked.glob("adamb_*.o"))} | replaced
+        line = ["gcc", "-shared", *SANITIZERS, "-Wl,-soname,core.so", checked / "pool_alloc.o"]
+        subprocess.run([*line, *core.values(), "-o", folder / "core.so"], check=True)
+
+    def _drive(self, folder: Path, limit: float) -> Any:
+        """Run every driver with the library in the folder; what each run printed, or its fate."""
+        for name, (_, runs) in DRIVERS.items():
+            for arguments in runs:
+                command = [str(self.folder / "checked" / f"run_{name}"), *map(str, arguments)]
+                yield (name, *command[1:]), _printed(command, folder, limit)
+
+    def c(self, mutation: Mutation, folder: Path) -> Verdict:
+        folder.mkdir(parents=True, exist_ok=True)
+        sources = self._mutated_sources(mutation, folder)
+        replaced = {}
+        for source in sources:
+            target = folder / f"{source.stem}.o"
+            if not _compile(OPTIMISED, source, target):
+                return Verdict(INVALID)
+            replaced[target.name] = target
+        sound = self.folder / "fast"
+        if all(path.read_bytes() == (sound / name).read_bytes() for name, path in replaced.items()):
+            return Verdict(SAME)
+        objects = {path.name: path for path in sorted(sound.glob("*.o"))} | replaced
+        library = folder / "core.so"
+        subprocess.run(["gcc", "-shared", *objects.values(), "-o", library], check=True)
+        verdict = self._in_process(mutation, lambda: _use_library(library))
+        return verdict if verdict.outcome == KILLED else self._under_sanitizers(sources, folder)
+
+    def _mutated_sources(self, mutation: Mutation, folder: Path) -> list[Path]:
+        """The changed file; for a header all files, beside the changed header."""
+        if mutation.path.suffix == ".h":
+            for path in CORE.glob("*.[ch]"):
+                shutil.copy(path, folder)
+        (folder / mutation.file).write_text(mutation.applied(), encoding="utf-8")
+        return sorted(folder.glob("adamb_*.c"))
+
+    def _under_sanitizers(self, sources: list[Path], folder: Path) -> Verdict:
+        replaced = {f"{source.stem}.o": folder / f"checked_{source.stem}.o" for source in sources}
+        for source, target in zip(sources, replaced.values(), strict=True):
+            _compile(SANITIZED, source, target)
+        expected = self.expected
+        self._checked_library(folder, replaced)
+        for run, result in self._drive(folder, limit=30):
+            if result != expected[run]:
+                return Verdict(KILLED, " ".join(run[:2]))
+        return Verdict(SURVIVED)
+
+    # --- Python ---------------------------------------------------------------------------------------------
+
+    def python(self, mutation: Mutation, folder: Path) -> Verdict:
+        try:
+            code = compile(mutation.applied(), str(mutation.path), "exec")
+        except SyntaxError:
+            return Verdict(INVALID)
+        return self._in_process(mutation, lambda: _use_module(mutation.path.stem, code))
+
+    # --- both -----------------------------------------------------------------------------------------------
+
+    def _in_process(self, mutation: Mutation, prepare: Callable[[], None]) -> Verdict:
+        """Fork, put the mutant in place, run the scenarios; the child's last words say what noticed it."""
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(reader)
+            _silent()
+            try:
+                prepare()
+                by = self._noticed(mutation, writer)
+            except BaseException as error:  # whatever a mutant raises, it was noticed
+                by = type(error).__name__
+            os.write(writer, by.encode())
+            os._exit(0)
+        os.close(writer)
+        with os.fdopen(reader) as pipe:
+            words = pipe.read().split("\n")
+        _, status = os.waitpid(child, 0)
+        if os.WIFSIGNALED(status):
+            return Verdict(
+                KILLED, f"{words[-2] if len(words) > 1 else ''}: {signal.Signals(os.WTERMSIG(status)).name}"
+            )
+        return Verdict(KILLED if words[-1] else SURVIVED, words[-1])
+
+    def _noticed(self, mutation: Mutation, writer: int) -> str:
+        """The scenario that differs, "" when none does."""
+        language = "python" if mutation.path.suffix == ".py" else "c"
+        first = FIRST.get(mutation.path.stem.removeprefix("adamb_"), ())
+        work = list(zip(ALL, self.sound[language], strict=True))
+        work.sort(key=lambda one: one[0].__name__ not in first)
+        twin = CTwin() if language == "c" else PythonTwin()
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        slower = 3 if language == "c" else 40  # the sound results were made by C
+        for scenario, (expected, seconds) in work:
+            os.write(writer, f"{scenario.__name__}\n".encode())
+            limit = int(time.process_time() + 2 + slower * seconds) + 1
+            resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
+            results = scenario(twin, SIZES[language])
+            for value in expected:
+                if next(results, None) != value:
+                    return scenario.__name__
+        return ""
+
+
+def _compile(command: tuple[str, ...], source: Path, target: Path) -> bool:
+    """From the folder of the source and by its name alone: where it lies must not show in the object."""
+    renamed = source.name == "adamb_pool.c" and command == SANITIZED
+    flags = ["-w", *(["-Dadamb_pool_alloc=real_pool_alloc"] if renamed else [])]
+    folders = [f"-I{folder}" for folder in (source.parent, CORE, FAULT)]
+    line = [*command, *flags, *folders, "-c", source.name, "-o", str(target)]
+    return subprocess.run(line, cwd=source.parent, capture_output=True).returncode == 0
+
+
+def _printed(command: list[str], library: Path, limit: float) -> tuple[object, str]:
+    def prepare() -> None:
+        resource.setrlimit(resource.RLIMIT_CPU, (int(limit), resource.RLIM_INFINITY))
+
+    surroundings = os.environ | {"LD_LIBRARY_PATH": str(library)}
+    done = subprocess.run(
+        command, env=surroundings, capture_output=True, text=True, errors="replace", preexec_fn=prepare
+    )
+    return done.returncode, done.stdout
+
+
+def _silent() -> None:
+    quiet = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(quiet, 1)
+    os.dup2(quiet, 2)
+
+
+@cache
+def _interface() -> Any:
+    """The declarations of the core; to parse them takes longer than to compile a file."""
+    from cffi import FFI
+
+    from adamb.firmware_model.host import _binding_build
+
+    made = FFI()
+    made.cdef(_binding_build.declarations())
+    made.new("adamb_config *")  # whatever is done at first use is done before processes fork
+    return made
+
+
+def _use_library(library: Path) -> None:
+    from adamb.firmware_model.host import binding
+
+    binding.ffi = _interface()
+    binding.lib = binding.ffi.dlopen(str(library))
+
+
+def _use_module(stem: str, code: Any) -> None:
+    """Forget the Python twin, and import it again with this code as one of its modules."""
+    from importlib.abc import Loader, MetaPathFinder
+    from importlib.machinery import ModuleSpec
+
+    package = "adamb.firmware_model"
+    name = f"{package}.{stem}" if stem != "__init__" else package
+
+    class Mutant(MetaPathFinder, Loader):
+        def find_spec(self, full: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+            return ModuleSpec(full, self) if full == name else None
+
+        def exec_module(self, module: Any) -> None:
+            exec(code, module.__dict__)
+
+    kept = (f"{package}.host", f"{package}._spec")
+    for loaded in list(sys.modules):
+        if loaded.startswith(f"{package}.") and not loaded.startswith(kept):
+            del sys.modules[loaded]
+            delattr(sys.modules[package], loaded.split(".")[2]) if loaded.count(".") == 2 else None
+    sys.meta_path.insert(0, Mutant())

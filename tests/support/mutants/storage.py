@@ -1,0 +1,139 @@
+"""Scenarios of what surrounds a controller: snapshots, stores, guards."""
+
+from __future__ import annotations
+
+import zlib
+from array import array
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+from adamb.firmware_model import _spec
+from support.flash import TEARS, Flash
+from support.mutants.scenarios import KINDS, Twin, digest, used_block
+from support.planted import Fickle
+
+
+def snapshots(twin: Twin, size: float) -> Iterator[Any]:
+    for name in list(KINDS) if size > 0.5 else ("1+1 per step", "2+2 shared"):
+        block, rng = array("H", used_block(name)[1]), Random(name)
+        length = twin.snapshot_bytes(block)
+        data = twin.save(block, length)
+        yield length, zlib.crc32(data), twin.save(block, length - 1)
+        for words in (len(block) - 1, len(block), len(block) + 9, 4 * block[_spec.H_UNITS] - 1):
+            code, found = twin.restore(data, words)
+            yield code, digest(found)
+        for cut in (0, 1, 15, 16, 17, length - 1):
+            yield cut, twin.restore(data[:cut], len(block))[0]
+        for i in range(int(60 * size) + 12):
+            bad = bytearray(data)
+            at = rng.randrange(16) if i % 2 else rng.randrange(length)
+            bad[at] ^= 1 << rng.randrange(8)
+            if i % 3:  # forged: the CRC fits
+                bad[12:16] = zlib.crc32(bad[:12] + bad[16:]).to_bytes(4, "little")
+            code, found = twin.restore(bytes(bad), len(block))
+            yield at, code, digest(found)
+        for word in range(_spec.H_WORDS):
+            damaged = array("H", block)
+            damaged[word] ^= 1
+            yield word, twin.snapshot_bytes(damaged), isinstance(twin.save(damaged, length + 64), int)
+
+
+def stores(twin: Twin, size: float) -> Iterator[Any]:
+    """Saves with cuts, wear, flipped bits and heads that read differently the second time."""
+    blocks = [array("H", used_block("1+1 smallest", steps)[1]) for steps in (100, 300, 700)]
+    words = len(blocks[0])
+    for geometry in [(0, 512, 4), (64, 500, 4), (64, 32, 4), (64, 64, 2), (64, 512, 1), (64, 512, 2),
+                     (8, 256, 9), (64, 512, 0x7FFFFFFF), (64, 0x20000000, 2)]:  # fmt: skip
+        flash = Flash(64, 512, 4)
+        flash.page_bytes, flash.sector_bytes, flash.sectors = geometry
+        made = twin.open_store(flash, words)
+        yield geometry, made if isinstance(made, int) else (made.newest, made.sequence)
+    for geometry in [(64, 512, 3), (32, 2048, 2), (16, 64, 40), (256, 256, 5)]:
+        yield from life_of_store(twin, Flash(*geometry, seed=3), blocks, int(30 * size) + 6)
+    yield from life_of_store(twin, Flash(64, 512, 4, seed=4, worn=2), blocks, int(30 * size) + 8)
+    yield from fickle(twin, blocks)
+    yield from forged(twin, blocks, int(100 * size))
+
+
+def life_of_store(twin: Twin, flash: Flash, blocks: list[array], saves: int) -> Iterator[Any]:
+    words = len(blocks[0])
+    made = twin.open_store(flash, words)
+    for i in range(saves):
+        flash.lose_power(1 + 7 * i % 23 if i % 3 == 2 else 0, TEARS[i % len(TEARS)])
+        code = made.save(blocks[i % len(blocks)])
+        if flash.dead or i % 4 == 3:
+            flash.power_on()
+            made = twin.open_store(flash, words)
+        if i % 5 == 4:
+            flash.flip(Random(i).randrange(8 * len(flash.data)))
+            made = twin.open_store(flash, words)
+        found = array("H", [0x5A5A] * (words + i % 2))
+        yield i, code, made.restore(found), digest(found), made.newest, made.sequence
+        yield zlib.crc32(flash.data), tuple(flash.erases), getattr(made, "intact", True)
+    yield made.restore(array("H", bytes(2 * (words - 1)))), made.save(array("H", bytes(2 * words)))
+    made.sequence = 0xFFFFFFFE
+    yield [made.save(blocks[0]) for _ in range(3)], zlib.crc32(flash.data)
+
+
+def fickle(twin: Twin, blocks: list[array]) -> Iterator[Any]:
+    """A slot that, once its number is known, reads as an older save: it must not count as the newest."""
+    flash = Fickle(64, 512, 4, seed=5)
+    made = twin.open_store(flash, len(blocks[0]))
+    yield [made.save(block) for block in blocks]
+    for reads in (1, 2, 3, 4):
+        flash.become_fickle(2, 1, reads)
+        again = twin.open_store(flash, len(blocks[0]))
+        yield reads, again.newest, again.sequence, flash.heads
+
+
+def forged(twin: Twin, blocks: list[array], many: int) -> Iterator[Any]:
+    """Bytes of the newest save changed and both CRCs made right: refused, or what the older one held."""
+    flash, rng = Flash(64, 512, 4, seed=6), Random("forged")
+    made = twin.open_store(flash, len(blocks[0]))
+    yield [made.save(block) for block in blocks]
+    sound, at = bytes(flash.data), made.newest * flash.sector_bytes
+    for i in range(many):
+        flash.data[:] = sound
+        length = int.from_bytes(sound[at + 8 : at + 12], "little")
+        where = at + (rng.randrange(32) if i % 2 else rng.randrange(length + 16))
+        flash.data[where] ^= 1 << rng.randrange(8)
+        save = flash.data[at : at + 16 + length]
+        save[28:32] = zlib.crc32(save[16:28] + save[32:]).to_bytes(4, "little")
+        save[12:16] = zlib.crc32(save[:12] + save[16:32]).to_bytes(4, "little")
+        flash.data[at : at + 16 + length] = save
+        again, found = twin.open_store(flash, len(blocks[0])), array("H", [0x5A5A] * len(blocks[0]))
+        yield where, again.newest, again.sequence, again.restore(found), again.newest, digest(found)
+
+
+def guards(twin: Twin, size: float) -> Iterator[Any]:
+    for name in ("1+1", "2+2 shared", "1+1 paper") if size > 0.5 else ("1+1",):
+        fields, sound = used_block(name)
+        words, config = len(sound) // 2, twin.config(fields)
+        for saves in (False, True):
+            flash = Flash(64, 1024, 4 * (words // 512 + 1), seed=7)
+            block = array("H", bytes(2 * words))
+            made = twin.open_guard(config, block, twin.open_store(flash, words) if saves else None)
+            yield from life_of_guard(twin, made, fields, Random(name), int(60 * size) + 10)
+        for short in (0, 40, twin.required_words(config) - 1):
+            refused = twin.open_guard(config, array("H", bytes(2 * short)), None)
+            yield refused if isinstance(refused, int) else 0
+        yield twin.guard_without_config(block, twin.open_store(flash, words))
+        other = twin.config(fields | {"horizon": fields["horizon"] + 1})
+        taken = array("H", bytes(2 * words))
+        yield isinstance(twin.open_guard(other, taken, twin.open_store(flash, words)), int), digest(taken)
+
+
+def life_of_guard(twin: Twin, made: Any, fields: dict[str, Any], rng: Random, episodes: int) -> Iterator[Any]:
+    block, action = made.block, array("H", [0] * fields["d_a"])
+    for number in range(episodes):
+        for h in range(fields["horizon"]):
+            point = [rng.randrange(65536) for _ in range(fields["d_s"])]
+            codes = [made.handle(made.controller.act(h, point, action))]
+            codes.append(made.handle(made.controller.observe(h, rng.randrange(65536), point)))
+            codes += [made.tick(), made.tick()]
+            yield codes, (made.place.path, made.place.h, made.place.part)
+        yield made.handle(made.controller.end_episode()), made.save() if number % 5 == 4 else 0
+        if number % 3 == 2:
+            block[rng.randrange(4 * block[_spec.H_FRESH])] ^= 1 << rng.randrange(16)
+        yield digest(block), made.damages, made.restored, made.reinitialised, made.passes
