@@ -1,14 +1,27 @@
-# Two commands matter: `make demo` and `make test`. Both set everything up in .venv first.
+# Three commands matter: `make demo`, `make device` (tools for boards) and `make test`. Each sets up .venv first.
 PYTHON ?= python3
 BIN := .venv/bin
-C_SOURCES := $(wildcard firmware_model/c/*.c firmware_model/c/*.h firmware_model/batch/*.[ch] firmware_model/_binding_build.py \
-    host_sim/c/*.c host_sim/c/*.h host_sim/_sim_build.py)
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+TEST_REQUIREMENTS := $(filter-out requirements/chip.txt,$(wildcard requirements/*.txt))
+C_SOURCES := $(wildcard firmware_model/c/*.c firmware_model/c/*.h firmware_model/host/batch/*.[ch] firmware_model/host/_binding_build.py \
+    host_sim/c/*.[ch] host_sim/c/*/*.[ch] host_sim/_sim_build.py)
 
-.PHONY: demo test test-fast lint fuzz soak spec vectors tables clean
+.PHONY: demo device chip native test test-fast lint analyse prove fuzz soak mutants same-bytes release lock floor spec vectors tables clean
 
 demo: .venv/.installed
 	@$(BIN)/adamb run oil-laplace --budget 4KiB --seeds 10 --record --plot --out runs/demo --force
 	@$(BIN)/adamb report runs/demo --out runs/demo/report.html
+
+device: .venv/.installed-device
+
+# The tests of the simulated chip; the first start of its WebAssembly tools takes minutes.
+chip: .venv/.installed-test .venv/.installed-chip
+	$(BIN)/python -m pytest -n 2 tests/chip
+
+# The C core under MicroPython, built from its sources: in MPY_DIR, or fetched from Debian. Builds take minutes.
+native: .venv/.installed-test
+	$(BIN)/python -m adamb.tools.device.micropython.sources
+	$(BIN)/python -m pytest tests/device/native
 
 test: .venv/.installed-test lint
 	$(BIN)/python -m pytest -n 2
@@ -21,19 +34,41 @@ lint: .venv/.installed-test
 	@mkdir -p build/mypy/adamb
 	@for folder in firmware_model host_sim budgets tools; do ln -sfn ../../../$$folder build/mypy/adamb/$$folder; done
 	$(BIN)/mypy -p adamb.firmware_model -p adamb.host_sim -p adamb.budgets -p adamb.tools
+	$(BIN)/python tools/maintain/analyse.py
+
+# The C part of lint alone.
+analyse: .venv/.installed-test
+	$(BIN)/python tools/maintain/analyse.py
+
+# Proofs of the C core by CBMC, the slow ones too; PROVE="--quick" leaves them out.
+PROVE ?=
+prove:
+	$(PYTHON) tests prove $(PROVE)
 
 .venv/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed; set PYTHON=...")'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check "setuptools>=77" "cffi>=1.16"
+	$(INSTALL) --require-hashes -r requirements/build.txt
 	@touch $@
 
-.venv/.installed: .venv/.created pyproject.toml setup.py $(C_SOURCES)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -e .
+.venv/.installed: .venv/.created pyproject.toml setup.py requirements/base.txt $(C_SOURCES)
+	$(INSTALL) --require-hashes -r requirements/base.txt
+	$(INSTALL) --no-build-isolation --no-deps -e .
 	@touch $@
 
-.venv/.installed-test: .venv/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -e ".[device,cluster,web,dev]"
+.venv/.installed-device: .venv/.installed requirements/device.txt
+	$(INSTALL) --require-hashes -r requirements/device.txt
+	@mkdir -p build
+	@$(BIN)/python -c 'from adamb.tools.device.micropython.interpreter import interpreter_module; interpreter_module()' \
+	    2>build/micropython.log || echo "MicroPython is not here yet, it comes with its first use: build/micropython.log"
+	@touch $@
+
+.venv/.installed-chip: .venv/.installed-device requirements/chip.txt
+	$(INSTALL) --require-hashes -r requirements/chip.txt
+	@touch $@
+
+.venv/.installed-test: .venv/.installed $(TEST_REQUIREMENTS)
+	$(INSTALL) --require-hashes $(TEST_REQUIREMENTS:%=-r %)
 	@touch $@
 
 # Ten million hostile inputs, about 20 minutes on one core; FUZZ_SECONDS=60 FUZZ_RUNS=0 for a minute.
@@ -42,25 +77,62 @@ FUZZ_SECONDS ?= 0
 FUZZ_SEED ?= 1
 FUZZ_ENGINE ?= own
 fuzz:
-	$(PYTHON) tests/fault/fuzzing.py --engine $(FUZZ_ENGINE) --runs $(FUZZ_RUNS) --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
+	$(PYTHON) tests fuzzing --engine $(FUZZ_ENGINE) --runs $(FUZZ_RUNS) --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 
-# A million episodes with drift, changes and power cuts, twice, under the sanitizers: less than a minute.
+# A million episodes with drift, changes and power cuts, twice, under the sanitizers; then a thousand million calls, with
+# counters that begin near their ends. A minute each.
 SOAK_EPISODES ?= 1000000
+SOAK_CALLS ?= 1000000000
 SOAK_SEED ?= 1
 soak:
 	@mkdir -p build
 	$(CC) -std=c99 -g -O2 -fsanitize=address,undefined -fno-sanitize-recover=all -Ifirmware_model/c firmware_model/c/*.c \
 	    tests/fault/soak.c -o build/soak
 	build/soak $(SOAK_EPISODES) $(SOAK_SEED)
+	$(CC) -std=c99 -O2 -Ifirmware_model/c firmware_model/c/*.c tests/fault/long_run.c -o build/long_run
+	build/long_run $(SOAK_CALLS) $(SOAK_SEED)
+
+# Small changes of the core, each of which a test must notice; what survives has a reason in a list. About ten minutes.
+MUTANTS_N ?= 340
+MUTANTS_SEED ?= 1
+MUTANTS_JOBS ?= 1
+mutants: .venv/.installed-test
+	$(BIN)/python tests mutants --n $(MUTANTS_N) --seed $(MUTANTS_SEED) --jobs $(MUTANTS_JOBS)
+
+# Two builds of wheel and sdist, compared byte by byte.
+same-bytes: .venv/.installed-test
+	$(BIN)/python -m pytest -q tests/packaging/test_wheel.py -k same_bytes
+
+# All campaigns; their figures go to SECURITY.md, and none may be worse than there. About an hour.
+release: .venv/.installed-test
+	$(BIN)/python tools/maintain/release.py
+
+# The exact versions that the targets above install, from the ranges in pyproject.toml.
+lock: .venv/.created
+	$(INSTALL) --require-hashes -r requirements/dev.txt
+	$(BIN)/python tools/maintain/lock.py
+
+# The lowest versions that pyproject.toml allows, in an environment of their own; warnings of old ones are theirs.
+FLOOR := build/floor
+floor: .venv/.installed-test
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(FLOOR)/env
+	$(BIN)/uv pip compile --quiet --no-header --no-annotate --resolution lowest-direct --only-binary :all: \
+	    --extra device --extra cluster --extra web pyproject.toml --output-file $(FLOOR)/lowest.txt
+	rm -rf $(FLOOR)/wheel
+	$(BIN)/python -m build --no-isolation --wheel --outdir $(FLOOR)/wheel . >$(FLOOR)/build.log
+	$(BIN)/uv pip install --quiet --python $(FLOOR)/env/bin/python -r $(FLOOR)/lowest.txt $(FLOOR)/wheel/*.whl \
+	    pytest pytest-xdist hypothesis
+	$(FLOOR)/env/bin/python -m pytest -q -n 2 -o filterwarnings=default -p no:cacheprovider -m "not slow" \
+	    tests/cli/test_run.py tests/cli/test_report.py tests/host/sweep tests/host/test_runner.py tests/device/harness
 
 spec: .venv/.installed
-	$(BIN)/python tools/generate_spec.py
+	$(BIN)/python tools/maintain/generate_spec.py
 
 vectors: .venv/.installed-test
-	$(BIN)/python tests/vectors/generate.py
+	$(BIN)/python tests generate
 
 tables: .venv/.installed
-	$(BIN)/python -m adamb.tools.documents README.md $(wildcard docs/*.md)
+	$(BIN)/python -m adamb.tools.maintain.documents README.md firmware_model/DESIGN.md $(wildcard docs/*.md)
 
 clean:
-	rm -rf .venv build runs *.egg-info firmware_model/*.so host_sim/*.so
+	rm -rf .venv build runs *.egg-info firmware_model/host/*.so host_sim/*.so
