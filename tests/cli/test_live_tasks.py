@@ -10,6 +10,7 @@ from joblib import Parallel, delayed
 from rich.console import Console
 
 from adamb.tools.terminal import live_tasks
+from support.command import wait_until
 
 
 def count_up(meter, episodes):
@@ -26,7 +27,7 @@ def test_meters_of_other_processes_are_read(monkeypatch):
         seen = [int(meter._shared[0]) if meter._shared is not None else None for meter in meters]
         shared = live_tasks.np.memmap(meters[0].path, dtype=live_tasks.np.int64, mode="r")
         assert shared.tolist() == [50, 50, 0] and seen == [None, None]
-    assert "one: episode" in text.getvalue() and "two: episode" in text.getvalue()
+        wait_until(lambda: "one: episode 50 of 50; two: episode 50 of 50" in text.getvalue())
 
 
 def test_ctrl_c_asks_every_task_to_stop():
@@ -41,8 +42,7 @@ def test_a_terminal_gets_bars(monkeypatch):
     text = io.StringIO()
     with live_tasks.watch(Console(file=text, force_terminal=True, width=100), ["tracking"], 20) as (meter,):
         count_up(meter, 20)
-        live_tasks.time.sleep(0.2)
-    assert "tracking" in text.getvalue() and "20/20" in text.getvalue()
+        wait_until(lambda: "tracking" in text.getvalue() and "20/20" in text.getvalue())
 
 
 def test_quiet_draws_nothing_and_still_measures():
