@@ -33,7 +33,7 @@ STREAMS = (
 EDITS = {name: value + 1 for name, value in LEARNER.items()} | {
     "reclaim_value_mask": 8,
     "share_reward_factor": 0,
-    "share_next_factor": 1,
+    "share_next_factor": 0,
     "share_same_min": 40,
     "share_hash": LEARNER["share_hash"] + 2,
     "detect_floor_shift": 0,
