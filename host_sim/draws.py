@@ -60,10 +60,19 @@ class Tape:
 
     def episode(self) -> np.ndarray:
         """The numbers of the next episode; the last axis counts instances."""
+        self.episodes_left()
+        return self.take(1)[0]
+
+    def episodes_left(self) -> int:
+        """How many episodes one block still holds; more are drawn where it holds none."""
         if self._cursor == self._episodes:
             self._refill()
-        self._cursor += 1
-        return self._block[self._cursor - 1]
+        return self._episodes - self._cursor
+
+    def take(self, episodes: int) -> np.ndarray:
+        """The numbers of the next episodes, no more than are left; the first axis counts episodes."""
+        self._cursor += episodes
+        return self._block[self._cursor - episodes : self._cursor]
 
     def _refill(self) -> None:
         if not self._generators:

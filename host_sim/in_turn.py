@@ -15,7 +15,7 @@ import numpy as np
 
 from adamb.budgets.errors import AdambError
 from adamb.host_sim.agent import Progress
-from adamb.host_sim.runner import Plan, RunResult, play
+from adamb.host_sim.runner import RunPlan, RunResult, play
 
 if TYPE_CHECKING:
     from adamb.host_sim.agent import Agent
@@ -25,7 +25,7 @@ Watch = Callable[[Progress], object] | None
 WAIT_SECONDS = 0.2
 
 
-def play_in_turn(problem: Problem, agent: Agent, plan: Plan, progress: Watch) -> RunResult:
+def play_in_turn(problem: Problem, agent: Agent, plan: RunPlan, progress: Watch) -> RunResult:
     """All learners of the agent; an error carries the result of what was done before it."""
     turns = _Turns(problem, agent, plan, progress)
     try:
@@ -41,7 +41,7 @@ def play_in_turn(problem: Problem, agent: Agent, plan: Plan, progress: Watch) ->
 class _Turns:
     """Who is next, who is done."""
 
-    def __init__(self, problem: Problem, agent: Agent, plan: Plan, progress: Watch) -> None:
+    def __init__(self, problem: Problem, agent: Agent, plan: RunPlan, progress: Watch) -> None:
         self.problem, self.agent, self.plan, self.progress = problem, agent, plan, progress
         self.waiting = list(range(problem.n))
         self.whole: dict[int, RunResult] = {}

@@ -123,6 +123,7 @@ class Problem(ABC):
         self.state = np.zeros((self.n, self.d_s))
         self._episode_noise = np.empty((self.horizon, 0, self.n))
         self.last: tuple[np.ndarray, ...] = ()
+        self._last_inputs: tuple[np.ndarray, ...] = ()
 
     # ---- what agents and runners call -------------------------------------------------------------------
 
@@ -168,11 +169,44 @@ class Problem(ABC):
         rewards, following = outcome if self.trusted else checked_outcome(self, h, outcome)
         self._next_h = h + 1
         self.state = following
-        self.last = (state, inside, rewards, following)
+        self.last, self._last_inputs = (state, inside, rewards, following), ()
         return rewards, following.copy()
+
+    def begin_episodes(self, most: int) -> tuple[np.ndarray, np.ndarray]:
+        """Start one or more episodes that are played in C, at most so many.
+
+        Gives their start states (m, n, d_s), of a continuing task the first one's alone, and their noise
+        (m, H, ..., n). The parameters are the same in all of them. `end_episodes` must follow.
+        """
+        self.episode += 1
+        self._apply_drift()
+        if self.drift == "walk":
+            most = 1
+        elif self.drift == "half" and self.episode < self.episodes // 2:
+            most = min(most, self.episodes // 2 - self.episode)
+        count = min(most, self._starts.episodes_left(), self._noise.episodes_left())
+        drawn = self._starts.take(count).transpose(0, 2, 1)
+        fixed = self.fixed_start
+        starts = np.array(drawn if fixed is None else np.broadcast_to(fixed, drawn.shape), order="C")
+        if self.continuing and self.episode > 0:
+            starts[0] = self.carried_state()
+        self.episode += count - 1
+        noise = self._noise.take(count)
+        self._episode_noise = noise[-1]
+        return starts, noise
+
+    def end_episodes(self, states: np.ndarray, actions: np.ndarray, following: np.ndarray) -> None:
+        """Say how the last step of the last episode went: its state, its action, the state that followed."""
+        self.state, self._next_h = following, self.horizon
+        self._last_inputs = states, actions
 
     def info(self) -> dict[str, np.ndarray]:
         """The last step in raw units; by default the unit cube is the raw unit."""
+        if self._last_inputs:
+            states, actions = self._last_inputs
+            self._last_inputs = ()
+            outcome = self.dynamics(self.horizon - 1, states, actions, self._episode_noise[-1])
+            self.last = (states, actions, *outcome)
         if not self.last:
             return {"state": self.state.copy(), "clipped": self.clipped.copy()}
         state, action, reward, following = (array.copy() for array in self.last)

@@ -21,6 +21,7 @@ from adamb.budgets.errors import AdambError, InputError
 from adamb.budgets.sizes import format_bytes
 from adamb.host_sim.agent import Agent, Progress
 from adamb.host_sim.agents import make_agent
+from adamb.host_sim.compiled import CompiledPlay
 from adamb.host_sim.user_code import blamed, check_actions
 
 if TYPE_CHECKING:
@@ -183,6 +184,7 @@ def simulate(
     record: int | Sequence[int] | None = None,
     progress: Callable[[Progress], object] | None = None,
     optimum: bool = True,
+    compiled: bool = True,
     **options: Any,
 ) -> RunResult:
     """Play `episodes` episodes and measure; an agent's name is built with `make_agent` and the options.
@@ -192,7 +194,10 @@ def simulate(
     <RunResult static on oil-laplace in 1 KiB: 5 episodes of 2 seeds, reward ...>
 
     `record` is how many times (or after which episodes) the bytes in use are recorded. `progress` is called
-    after every episode; when it returns True the run ends there and the result covers what was done. An
+    after every episode, or, if it has a method `next_call(done)`, after the episode that this names; when it
+    returns True the run ends there and the result covers what was done. Where the problem and the agent are
+    both compiled, whole episodes are played in C; `compiled=False` plays every step in Python, with the same
+    result in a longer time. An
     environment that returns nonsense (NaN, a reward outside [0,1]) ends the run with an error whose
     `partial` is the result of the episodes before. `optimum=False` leaves V* out, for a caller who has it
     from another run on the same seeds: while a problem walks, it is solved again in every episode.
@@ -204,29 +209,38 @@ def simulate(
     total = problem.episodes if episodes is None else episodes
     if not 1 <= total <= MAX_EPISODES:
         raise InputError("episodes", total, f"between 1 and {MAX_EPISODES}")
-    points = record_points(total, record)
+    plan = RunPlan(total, record_points(total, record), optimum, compiled)
     if agent.lanes:
         from adamb.host_sim.in_turn import play_in_turn
 
-        return play_in_turn(problem, agent, (total, points, optimum), progress)
-    return play(problem, agent, (total, points, optimum), progress)
+        return play_in_turn(problem, agent, plan, progress)
+    return play(problem, agent, plan, progress)
 
 
-Plan = tuple[int, np.ndarray, bool]
-"""Episodes, after which of them memory is recorded, and whether V* is wanted."""
+@dataclass(frozen=True)
+class RunPlan:
+    """Episodes, after which of them memory is recorded, whether V* is wanted, and C where it can be."""
+
+    episodes: int
+    points: np.ndarray
+    optimum: bool
+    compiled: bool = True
 
 
 def play(
-    problem: Problem, agent: Agent, plan: Plan, progress: Callable[[Progress], object] | None
+    problem: Problem, agent: Agent, plan: RunPlan, progress: Callable[[Progress], object] | None
 ) -> RunResult:
     """All episodes, all learners in step; an error carries the result of the episodes before it."""
-    began, total, loop = time.perf_counter(), plan[0], None
+    began, total, loop = time.perf_counter(), plan.episodes, None
+    next_call = getattr(progress, "next_call", lambda done: total if progress is None else done + 1)
     try:
-        loop = Loop(problem, agent, *plan)
-        for k in range(total):
-            loop.episode(k)
+        loop = Loop(problem, agent, plan)
+        while (done := loop.progress.done) < total:
+            call = next_call(done)
+            while loop.progress.done < min(call, total):
+                loop.advance(call)
             if progress is not None and progress(loop.progress) is True:
-                return loop.result(k + 1 < total, time.perf_counter() - began)
+                return loop.result(loop.progress.done < total, time.perf_counter() - began)
         return loop.result(False, time.perf_counter() - began)
     except Exception as error:
         found = blamed(error)
@@ -239,17 +253,46 @@ def play(
 class Loop:
     """The state of one run between two episodes."""
 
-    def __init__(self, problem: Problem, agent: Agent, episodes: int, points: np.ndarray, optimum: bool):
+    def __init__(self, problem: Problem, agent: Agent, plan: RunPlan) -> None:
         if agent.n != problem.n or agent.horizon != problem.horizon:
             raise InputError("agent", agent.name, "was made for another problem (learners or horizon differ)")
-        self.problem, self.agent, self.points = problem, agent, points
+        self.problem, self.agent, self.points = problem, agent, plan.points
+        self.compiled = CompiledPlay.of(problem, agent) if plan.compiled else None
         self.actions_shape = (problem.n, problem.d_a)
         self.recorded: list[np.ndarray] = []
         self.agent_ns = self.environment_ns = 0
-        best = np.zeros((problem.n, episodes)) if optimum and problem.optimal() is not None else None
-        self.progress = Progress(agent, episodes, np.zeros((problem.n, episodes)), best)
+        shape = (problem.n, plan.episodes)
+        best = np.zeros(shape) if plan.optimum and problem.optimal() is not None else None
+        self.progress = Progress(agent, plan.episodes, np.zeros(shape), best)
 
-    def episode(self, k: int) -> None:
+    def advance(self, until: int) -> None:
+        """One episode, or some at once where they are played in C."""
+        done, point = self.progress.done, int(self.points[len(self.recorded)])
+        if self.compiled is None:
+            self._episode(done)
+        else:
+            self._episodes(self.compiled, min(until, point) - done)
+        if self.progress.done == point:
+            self.recorded.append(np.asarray(self.agent.bytes_used()).copy())
+
+    def _episodes(self, compiled: CompiledPlay, most: int) -> None:
+        clock, k = time.perf_counter_ns, self.progress.done
+        start = clock()
+        starts, noise = self.problem.begin_episodes(most)
+        begun, done = clock(), k + len(starts)
+        share = compiled.play(starts, noise, self.progress.returns[:, k:done])
+        played = clock()
+        agent_ns = round(share * (played - begun))
+        self.agent_ns += agent_ns
+        self.environment_ns += played - start - agent_ns
+        self._record_optima(k, starts)
+        self.progress.done = done
+
+    def _record_optima(self, k: int, starts: np.ndarray) -> None:
+        for i, states in enumerate(starts):
+            self._record_optimum(k + i, states)
+
+    def _episode(self, k: int) -> None:
         clock = time.perf_counter_ns
         problem, agent = self.problem, self.agent
         start, agent_ns = clock(), 0
@@ -276,8 +319,6 @@ class Loop:
         self.environment_ns += environment_ns
         self.progress.returns[:, k] = rewards_sum
         self.progress.done = k + 1
-        if self.points[len(self.recorded)] == k + 1:
-            self.recorded.append(np.asarray(agent.bytes_used()).copy())
 
     def _record_optimum(self, k: int, states: np.ndarray) -> None:
         if self.progress.optimal is None:

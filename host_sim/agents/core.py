@@ -13,7 +13,9 @@ from adamb.budgets.controller import WORD_BYTES, block_words, make_config
 from adamb.budgets.errors import AdambError
 from adamb.firmware_model import _spec
 from adamb.firmware_model.host import binding
+from adamb.host_sim._sim import ffi as sim
 from adamb.host_sim.agent import Agent, Shape
+from adamb.host_sim.compiled import CompiledAgent
 
 ONE = 65536
 UNIT_BYTES = WORD_BYTES * _spec.UNIT_WORDS
@@ -55,6 +57,15 @@ class CoreAgent(Agent):
 
     def end_episode(self) -> None:
         _raise(binding.lib.adamb_batch_end_episode(self._blocks, self.words, self.n))
+
+    def compiled(self) -> CompiledAgent:
+        core = sim.new("play_core *", {"words": self.words})
+        core.blocks = sim.cast("uint16_t *", self.blocks.ctypes.data)
+        for name in ("act", "observe", "end_episode"):
+            address = binding.ffi.addressof(binding.lib, f"adamb_batch_{name}")
+            pointer = int(binding.ffi.cast("uintptr_t", address))
+            setattr(core, name, sim.cast(sim.typeof(getattr(core, name)), pointer))
+        return CompiledAgent.of("play_core", core, self.n, self.blocks)
 
     def bytes_used(self) -> np.ndarray:
         return (self.blocks[:, _spec.H_FRESH].astype(np.int64) - self.blocks[:, _spec.H_FREE_N]) * UNIT_BYTES

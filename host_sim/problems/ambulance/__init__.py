@@ -14,6 +14,8 @@ from scipy.special import betainc
 
 from adamb.budgets.errors import InputError
 from adamb.host_sim import draws
+from adamb.host_sim._sim import ffi
+from adamb.host_sim.compiled import CompiledProblem
 from adamb.host_sim.exact_math import TIE
 from adamb.host_sim.parameter import START, Parameter, fixed_start
 from adamb.host_sim.problem import Optimum, Policy, Problem, constant_policy, reflect
@@ -81,6 +83,10 @@ class Ambulance(Problem):
         self._request = request
         rewards = 1.0 - (self.alpha / self.k * travel + (1.0 - self.alpha) * reach)
         return np.maximum(rewards, 0.0, out=rewards), following
+
+    def compiled(self) -> CompiledProblem:
+        world = ffi.new("ambulance_world *", {"k": self.k, "alpha": self.alpha})
+        return CompiledProblem.of("ambulance_step", world, noise=self._drifted)
 
     def _drifted(self, requests: np.ndarray) -> np.ndarray:
         if self.mirrored:

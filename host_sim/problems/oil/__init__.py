@@ -14,6 +14,8 @@ import numpy as np
 
 from adamb.budgets.errors import InputError
 from adamb.host_sim import draws, exact_math
+from adamb.host_sim._sim import ffi
+from adamb.host_sim.compiled import CompiledProblem, doubles
 from adamb.host_sim.parameter import START, Parameter, fixed_start
 from adamb.host_sim.problem import Optimum, Policy, Problem, reflect
 from adamb.host_sim.registry import register_problem
@@ -162,6 +164,17 @@ class Oil(Problem):
             return reward, actions.copy()
         landing = actions + self.deviation(states + actions) * noise[: self.d_s].T
         return reward, np.minimum(np.maximum(landing, 0.0, out=landing), 1.0, out=landing)
+
+    def compiled(self) -> CompiledProblem:
+        deposits = np.ascontiguousarray(self.c)
+        world = ffi.new("oil_world *")
+        world.d, world.deposits, world.c = self.d_s, deposits.shape[1], doubles(deposits)
+        world.quadratic, world.product = self.reward_shape == "quadratic", self.reward_shape == "product"
+        world.sparse, world.text = self.reward_shape == "sparse", self.params["survey"] == "text"
+        world.late, world.moves_noisily = self.late, self.moves_noisily
+        world.lam, world.alpha, world.reward_noise = self.lam, self.alpha, self.reward_noise
+        world.sigma, world.root_variance = self.sigma, self.root_variance
+        return CompiledProblem.of("oil_step", world, deposits)
 
     def mirror(self) -> None:
         self.c = 1.0 - self.c

@@ -1,0 +1,52 @@
+/* Whole episodes of compiled learners on a compiled problem, with no Python between two steps. What a seed gives
+ * is the same as through the methods of the problem and the agent, bit for bit; a test compares the two. */
+#ifndef PLAY_H
+#define PLAY_H
+#include <stdint.h>
+
+/* cffi begin */
+/* One step of one instance of n: rewards and next state are to be written. Number j of its noise is
+ * noise[j * n]. */
+typedef struct {
+    int32_t instance, n, h;
+    const double *state, *action, *noise;
+    double *reward, *next;
+} play_step;
+
+typedef struct {
+    const void *world;
+    void (*step)(const void *world, const play_step *at);
+} play_problem;
+
+/* Learners first to first + n - 1 in one call; a result below 0 is an error. `end_episode` may be null. The
+ * learners see states moved by `offset`, and what they choose is moved back by `action_offset`. */
+typedef struct {
+    void *learners;
+    int (*act)(void *learners, int32_t first, int32_t n, int h, const double *states, double *actions);
+    int (*observe)(void *learners, int32_t first, int32_t n, int h, const double *rewards, const double *next);
+    int (*end_episode)(void *learners, int32_t first, int32_t n);
+    double offset, action_offset;
+} play_agent;
+
+typedef struct {
+    int32_t n, d_s, d_a, horizon;
+    int32_t episodes;
+    int32_t carry;       /* 1: an episode starts where the one before ended */
+    int32_t numbers;     /* of noise a step */
+    double *starts;      /* episode, instance, coordinate; with `carry` those after the first are written */
+    const double *noise; /* episode, step, number, instance */
+    double *returns;     /* of an instance, episode by episode */
+    int64_t stride;      /* from the returns of one instance to those of the next */
+    int64_t *clipped;    /* actions outside the unit cube, counted on */
+    double *last_states, *last_actions, *end_states; /* of the last step */
+    int64_t agent_ns, environment_ns; /* of the steps that were timed: how the time divides, not how much it is */
+} play_run;
+
+/* Learner i of n plays instance first + i. They play one after the other, each all its episodes, so that what a
+ * learner knows stays near the processor. Below 0: an error of the agent, or PLAY_TOO_WIDE: more dimensions than
+ * any problem here has. */
+enum { PLAY_TOO_WIDE = -1000 };
+int play_episodes(play_run *run, const play_problem *problem, const play_agent *agent, int32_t first, int32_t n);
+/* cffi end */
+
+#endif

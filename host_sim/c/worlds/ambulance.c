@@ -1,0 +1,22 @@
+#include "ambulance.h"
+
+#include <math.h>
+
+void ambulance_step(const void *world, const play_step *at)
+{
+    const ambulance_world *fleet = world;
+    double request = at->noise[0], travel = 0.0, reach = INFINITY;
+    int32_t server = 0;
+    for (int32_t i = 0; i < fleet->k; i++) {
+        double gap = fabs(at->action[i] - request);
+        travel += fabs(at->state[i] - at->action[i]);
+        if (gap < reach) {
+            reach = gap;
+            server = i;
+        }
+        at->next[i] = at->action[i];
+    }
+    at->next[server] = request;
+    double reward = 1.0 - (fleet->alpha / fleet->k * travel + (1.0 - fleet->alpha) * reach);
+    *at->reward = reward > 0.0 ? reward : 0.0;
+}

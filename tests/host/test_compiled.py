@@ -1,0 +1,140 @@
+"""Episodes that are played in C give what the same episodes give step by step in Python, bit for bit."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from adamb.host_sim import compiled, make_problem, problem_names, simulate
+from adamb.host_sim.agents import make_agent
+from adamb.host_sim.agents.core import CoreAgent
+from adamb.host_sim.problems.oil import SHAPES, SURVEYS, Oil
+
+SEEDS = (3, 4, 5)
+COMPILED = [name for name in problem_names() if compiled.offered(make_problem(name, [1])) is not None]
+EXPECTED = {
+    "oil-laplace", "oil-quadratic", "oil-sparse", "oil-noisy", "oil-authors-noise", "oil-2d",
+    "ambulance-1", "ambulance-2", "ambulance-3",
+}  # fmt: skip
+SETTINGS = {
+    **{f"oil {shape} {survey}": ("oil-laplace", {"shape": shape, "survey": survey, "sigma": 0.05})
+       for shape, survey in itertools.product(SHAPES, SURVEYS)},
+    "oil in 3 dimensions": ("oil-2d", {"dims": 3, "sigma": 0.1, "variance": 0.01, "reward_noise": 0.1}),
+    "oil, many deposits": ("oil-sparse", {"c": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)}),
+    "oil, fixed start": ("oil-laplace", {"start": (0.3,)}),
+    "uniform requests": ("ambulance-1", {"arrivals": "uniform", "alpha": 0.0}),
+    "shifting requests": ("ambulance-2", {"arrivals": "shifting", "alpha": 1.0}),
+}  # fmt: skip
+
+
+def run(problem, agent, *, in_c, **more):
+    """The run, its problem and its agent; in C it must really be played there."""
+    made = make_agent(agent, problem, **more.pop("options", {}))
+    if in_c:
+        assert compiled.offered(problem) is not None and compiled.offered(made) is not None
+    return simulate(problem, made, compiled=in_c, **more), problem, made
+
+
+def same(make, agent="adamb", **more):
+    """Play both ways and compare everything that a run measures, but its times."""
+    (quick, there, _), (slow, here, _) = (run(make(), agent, in_c=in_c, **more) for in_c in (True, False))
+    np.testing.assert_array_equal(quick.returns, slow.returns)
+    assert quick.returns.std() > 0
+    assert (quick.optimal is None) == (slow.optimal is None)
+    if slow.optimal is not None:
+        np.testing.assert_array_equal(quick.optimal, slow.optimal)
+    for field in ("points", "bytes", "bytes_peak", "clipped"):
+        np.testing.assert_array_equal(getattr(quick, field), getattr(slow, field))
+    for measured in ("stats", "figures"):
+        for name, values in getattr(slow, measured).items():
+            np.testing.assert_array_equal(getattr(quick, measured)[name], values)
+    assert (quick.digest, quick.settings, quick.interrupted) == (slow.digest, slow.settings, slow.interrupted)
+    for name, values in here.info().items():
+        np.testing.assert_array_equal(there.info()[name], values)
+    np.testing.assert_array_equal(there.begin_episode(), here.begin_episode())
+    return quick
+
+
+def test_these_problems_are_compiled():
+    assert set(COMPILED) == EXPECTED
+
+
+@pytest.mark.parametrize("name", COMPILED)
+@pytest.mark.parametrize("drift", ["none", "half", "walk"])
+def test_a_seed_gives_the_same_in_c_and_in_python(name, drift):
+    same(lambda: make_problem(name, SEEDS, episodes=70, drift=drift), optimum=drift == "none")
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_every_setting_of_a_problem_is_compiled_too(setting):
+    name, params = SETTINGS[setting]
+    same(lambda: make_problem(name, SEEDS, episodes=60, params=params))
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_a_continuing_task_goes_on_where_it_was(name):
+    same(lambda: make_problem(name, SEEDS, episodes=60, horizon=7, continuing=True), optimum=name[-1] != "3")
+
+
+@pytest.mark.parametrize("mode", ["paper", "tracking"])
+def test_long_runs_in_small_blocks_stay_the_same(mode):
+    def make():
+        return make_problem("oil-noisy", SEEDS, episodes=1500)
+
+    result = same(make, options={"mode": mode, "budget_bytes": 1024}, record=[1, 7, 900])
+    assert result.points.tolist() == [1, 7, 900, 1500] and result.stats["refused_splits"].sum() > 0
+
+
+def test_one_learner_repeats_what_it_does_among_others():
+    many = simulate(make_problem("oil-sparse", range(9), episodes=50), "adamb")
+    alone = simulate(make_problem("oil-sparse", [6], episodes=50), "adamb")
+    np.testing.assert_array_equal(many.returns[6], alone.returns[0])
+
+
+def test_progress_is_told_of_every_episode_unless_it_names_the_next():
+    class Sometimes:
+        def __init__(self):
+            self.seen = []
+
+        def __call__(self, progress):
+            self.seen.append(progress.done)
+            return progress.done >= 40
+
+        def next_call(self, done):
+            return done + 15
+
+    every, some = [], Sometimes()
+    simulate(make_problem("oil-laplace", [1], episodes=8), "adamb", progress=lambda p: every.append(p.done))
+    stopped = simulate(make_problem("oil-laplace", [1], episodes=99), "adamb", progress=some)
+    assert every == list(range(1, 9)) and some.seen == [15, 30, 45]
+    assert stopped.interrupted and stopped.episodes == 45
+
+
+def test_times_of_agent_and_environment_add_up():
+    result = simulate(make_problem("oil-laplace", range(4), episodes=300), "adamb", optimum=False)
+    parts = result.seconds["agent"], result.seconds["environment"]
+    assert min(parts) > 0 and sum(parts) <= result.seconds["total"]
+
+
+def test_a_subclass_with_another_step_is_played_through_its_methods():
+    class Free(Oil):
+        def dynamics(self, h, states, actions, noise):
+            return np.ones(self.n), actions.copy()
+
+    class Idle(CoreAgent):
+        def act(self, h, states):
+            return np.full((self.n, self.d_a), 0.25)
+
+    assert simulate(Free(SEEDS, episodes=5), "adamb").returns.tolist() == [[5.0] * 5] * 3
+    problem = make_problem("oil-laplace", SEEDS, episodes=5)
+    assert compiled.offered(Idle(problem.shape)) is None
+
+
+def test_a_method_that_was_replaced_is_called():
+    problem, calls = make_problem("oil-laplace", SEEDS, episodes=5), []
+    kept = problem.dynamics
+    problem.dynamics = lambda h, *rest: calls.append(h) or kept(h, *rest)
+    simulate(problem, "adamb")
+    assert calls == list(range(problem.horizon)) * 5
