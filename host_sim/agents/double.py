@@ -16,6 +16,7 @@ from adamb.budgets.errors import InputError
 from adamb.host_sim._sim import ffi, lib
 from adamb.host_sim.agent import AGENT_STREAM, Agent, Shape
 from adamb.host_sim.agents.reference.settings import ReferenceSettings, make_settings
+from adamb.host_sim.compiled import CompiledAgent
 from adamb.host_sim.exact_math import log
 
 LEVELS = 20
@@ -72,15 +73,19 @@ class DoubleAgent(Agent):
 
     def act(self, h: int, states: np.ndarray) -> np.ndarray:
         actions = np.empty((self.n, self.d_a))
-        lib.paper_act(self._learners, h, _doubles(states), ffi.from_buffer("double[]", actions))
+        pointer = ffi.from_buffer("double[]", actions)
+        lib.paper_act(self._learners, 0, self.n, h, _doubles(states), pointer)
         return actions
 
     def observe(self, h: int, rewards: np.ndarray, next_states: np.ndarray) -> None:
-        if lib.paper_observe(self._learners, h, _doubles(rewards), _doubles(next_states)) < 0:
+        if lib.paper_observe(self._learners, 0, self.n, h, _doubles(rewards), _doubles(next_states)) < 0:
             raise MemoryError("the host has not enough memory for the partition")
 
     def end_episode(self) -> None:
-        lib.paper_end_episode(self._learners)
+        lib.paper_end_episode(self._learners, 0, self.n)
+
+    def compiled(self) -> CompiledAgent:
+        return CompiledAgent.of("paper", self._learners, self.n)
 
     def balls(self, learner: int, h: int, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
         """(m, 3) Q, level and own samples of the balls of one learner at m pairs of a state and an action."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from adamb.budgets.errors import BudgetExceeded
 from adamb.host_sim.agent import Agent
+from adamb.host_sim.compiled import CompiledAgent, offered
 from adamb.host_sim.problem import Problem
 from adamb.host_sim.runner import simulate
 from adamb.host_sim.sweep.spec import Cell, Choice
@@ -41,6 +42,12 @@ class Together(Agent):
     def end_episode(self) -> None:
         for agent, _ in self.parts:
             agent.end_episode()
+
+    def compiled(self) -> CompiledAgent | None:
+        parts = [offered(agent) for agent, _ in self.parts]
+        if any(part is None for part in parts):
+            return None
+        return CompiledAgent(tuple(group for part in parts for group in part.groups))
 
     def bytes_used(self) -> np.ndarray:
         return np.concatenate([agent.bytes_used() for agent, _ in self.parts])

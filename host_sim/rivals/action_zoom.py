@@ -60,7 +60,7 @@ class ActionZooming(PooledTree):
     def act(self, h: int, states: np.ndarray) -> np.ndarray:
         if h == 0:
             self._held, pointer = self._out()
-            lib.rivals_tree_act(self._tree, 0, doubles(states), pointer)
+            lib.rivals_tree_act(self._tree, 0, self.n, 0, doubles(states), pointer)
         return self._held
 
     def observe(self, h: int, rewards: np.ndarray, next_states: np.ndarray) -> None:
@@ -68,7 +68,7 @@ class ActionZooming(PooledTree):
         if h < self.horizon - 1:
             return
         result = lib.rivals_tree_observe(
-            self._tree, 0, doubles(self._return / self.horizon), doubles(next_states)
+            self._tree, 0, self.n, 0, doubles(self._return / self.horizon), doubles(next_states)
         )
         if result < 0:
             raise MemoryError("the host has not enough memory for the partition")

@@ -10,6 +10,7 @@ from adamb.budgets.errors import BudgetExceeded
 from adamb.host_sim._sim import ffi, lib
 from adamb.host_sim.agent import Shape
 from adamb.host_sim.agents import register_agent
+from adamb.host_sim.compiled import CompiledAgent
 from adamb.host_sim.parameter import Parameter
 from adamb.host_sim.rivals.common import HEADER_BYTES, ON_OFF, Rival, check_cells, doubles, owned
 
@@ -60,11 +61,14 @@ class TileSarsa(Rival):
 
     def act(self, h: int, states: np.ndarray) -> np.ndarray:
         actions, pointer = self._out()
-        lib.rivals_cmac_act(self._cmac, h, doubles(states), pointer)
+        lib.rivals_cmac_act(self._cmac, 0, self.n, h, doubles(states), pointer)
         return actions
 
     def observe(self, h: int, rewards: np.ndarray, next_states: np.ndarray) -> None:
-        lib.rivals_cmac_observe(self._cmac, h, doubles(rewards), doubles(next_states))
+        lib.rivals_cmac_observe(self._cmac, 0, self.n, h, doubles(rewards), doubles(next_states))
+
+    def compiled(self) -> CompiledAgent:
+        return CompiledAgent.of("rivals_cmac", self._cmac, self.n)
 
     def bytes_used(self) -> np.ndarray:
         return np.full(self.n, HEADER_BYTES + 2 * self._rows * self.weights, dtype=np.int64)

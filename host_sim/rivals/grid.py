@@ -9,6 +9,7 @@ import numpy as np
 from adamb.host_sim._sim import ffi, lib
 from adamb.host_sim.agent import Shape
 from adamb.host_sim.agents import register_agent
+from adamb.host_sim.compiled import CompiledAgent
 from adamb.host_sim.parameter import Parameter
 from adamb.host_sim.rivals.common import (
     HEADER_BYTES,
@@ -60,11 +61,16 @@ class NetQLearning(TableRival):
 
     def act(self, h: int, states: np.ndarray) -> np.ndarray:
         actions, pointer = self._out()
-        lib.rivals_grid_act(self._grid, h, doubles(states + self.offset), pointer)
+        lib.rivals_grid_act(self._grid, 0, self.n, h, doubles(states + self.offset), pointer)
         return actions - self.action_offset
 
     def observe(self, h: int, rewards: np.ndarray, next_states: np.ndarray) -> None:
-        lib.rivals_grid_observe(self._grid, h, doubles(rewards), doubles(next_states + self.offset))
+        moved = doubles(next_states + self.offset)
+        lib.rivals_grid_observe(self._grid, 0, self.n, h, doubles(rewards), moved)
+
+    def compiled(self) -> CompiledAgent:
+        offsets = {"offset": self.offset, "action_offset": self.action_offset}
+        return CompiledAgent.of("rivals_grid", self._grid, self.n, **offsets)
 
     def bytes_used(self) -> np.ndarray:
         return np.full(self.n, self.table_bytes(self.size), dtype=np.int64)

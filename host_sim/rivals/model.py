@@ -9,6 +9,7 @@ import numpy as np
 from adamb.host_sim._sim import ffi, lib
 from adamb.host_sim.agent import Shape
 from adamb.host_sim.agents import register_agent
+from adamb.host_sim.compiled import CompiledAgent
 from adamb.host_sim.parameter import Parameter
 from adamb.host_sim.rivals.common import (
     HEADER_BYTES,
@@ -98,15 +99,20 @@ class ModelRival(TableRival):
 
     def act(self, h: int, states: np.ndarray) -> np.ndarray:
         actions, pointer = self._out()
-        lib.rivals_model_act(self._model, h, doubles(states + self.offset), pointer)
+        lib.rivals_model_act(self._model, 0, self.n, h, doubles(states + self.offset), pointer)
         return actions - self.action_offset
 
     def observe(self, h: int, rewards: np.ndarray, next_states: np.ndarray) -> None:
-        if lib.rivals_model_observe(self._model, h, doubles(rewards), doubles(next_states + self.offset)) < 0:
+        moved = doubles(next_states + self.offset)
+        if lib.rivals_model_observe(self._model, 0, self.n, h, doubles(rewards), moved) < 0:
             raise MemoryError("the host has not enough memory for the counts")
 
     def end_episode(self) -> None:
-        lib.rivals_model_end_episode(self._model)
+        lib.rivals_model_end_episode(self._model, 0, self.n)
+
+    def _compiled(self) -> CompiledAgent:
+        offsets = {"offset": self.offset, "action_offset": self.action_offset}
+        return CompiledAgent.of("rivals_model", self._model, self.n, **offsets)
 
     def _counters(self) -> np.ndarray:
         counters = np.zeros((self.n, 5), dtype=np.int64)
@@ -153,6 +159,7 @@ class GridUCBVI(ModelRival):
     """Azar, Osband, Munos (2017) on a uniform grid, as the AdaMB paper compares with."""
 
     name = "epsmb"
+    compiled = ModelRival._compiled
     options_known: ClassVar = {
         **model_options(0.1, "cells per dimension; else (K H)^(1/(d+2)) or what fits", "one-step"),
         "net": NET,
@@ -169,6 +176,7 @@ class KernelUCBVI(ModelRival):
     """
 
     name = "kernel-ucbvi"
+    compiled = ModelRival._compiled
     representatives = True
     prior = 0.01
     options_known: ClassVar = {

@@ -10,6 +10,7 @@ from adamb.budgets.errors import BudgetExceeded
 from adamb.host_sim._sim import ffi, lib
 from adamb.host_sim.agent import Shape
 from adamb.host_sim.agents import register_agent
+from adamb.host_sim.compiled import CompiledAgent
 from adamb.host_sim.parameter import Parameter
 from adamb.host_sim.rivals.common import HEADER_BYTES, ON_OFF, Rival, bonus_parameter, doubles, owned
 
@@ -87,11 +88,11 @@ class TreeRival(PooledTree):
 
     def act(self, h: int, states: np.ndarray) -> np.ndarray:
         actions, pointer = self._out()
-        lib.rivals_tree_act(self._tree, h, doubles(states), pointer)
+        lib.rivals_tree_act(self._tree, 0, self.n, h, doubles(states), pointer)
         return actions
 
     def observe(self, h: int, rewards: np.ndarray, next_states: np.ndarray) -> None:
-        if lib.rivals_tree_observe(self._tree, h, doubles(rewards), doubles(next_states)) < 0:
+        if lib.rivals_tree_observe(self._tree, 0, self.n, h, doubles(rewards), doubles(next_states)) < 0:
             raise MemoryError("the host has not enough memory for the partition")
 
     def played(self, learner: int, h: int) -> tuple[float, int, int]:
@@ -99,6 +100,9 @@ class TreeRival(PooledTree):
         ball = ffi.new("double[3]")
         lib.rivals_tree_played(self._tree, learner, h, ball)
         return ball[0], int(ball[1]), int(ball[2])
+
+    def _compiled(self) -> CompiledAgent:
+        return CompiledAgent.of("rivals_tree", self._tree, self.n)
 
     def balls(self, learner: int, h: int, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
         """(m, 3) Q, level and count of the balls of one learner at m pairs of a state and an action."""
@@ -131,6 +135,7 @@ class AdaptiveQLearning(TreeRival):
     """
 
     name = "adaql"
+    compiled = TreeRival._compiled
     options_known: ClassVar = {
         **tree_options(bonus=0.3, share="off"),
         "share": Parameter("off", "str", "one tree for all steps", words=(*ON_OFF, "stepless")),
@@ -145,6 +150,7 @@ class ContextualZooming(TreeRival):
     """
 
     name = "zoom"
+    compiled = TreeRival._compiled
     zoom = True
     options_known: ClassVar = tree_options(bonus=0.5, share="on")
 

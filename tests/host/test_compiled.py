@@ -10,6 +10,7 @@ import pytest
 from adamb.host_sim import compiled, make_problem, problem_names, simulate
 from adamb.host_sim.agents import make_agent
 from adamb.host_sim.agents.core import CoreAgent
+from adamb.host_sim.league.together import Together
 from adamb.host_sim.problems.oil import SHAPES, SURVEYS, Oil
 
 SEEDS = (3, 4, 5)
@@ -27,6 +28,21 @@ SETTINGS = {
     "uniform requests": ("ambulance-1", {"arrivals": "uniform", "alpha": 0.0}),
     "shifting requests": ("ambulance-2", {"arrivals": "shifting", "alpha": 1.0}),
 }  # fmt: skip
+
+
+AGENTS = {
+    "double, one step": ("adamb", {"core": "double", "action": "random", "gamma": 2, "phi": 1}),
+    "double, full": ("adamb", {"core": "double", "planning": "full", "split": "inherited"}),
+    "adaql": ("adaql", {"action": "random", "bonus": 0.1}),
+    "adaql in 1 KiB": ("adaql", {"budget_bytes": 1024, "when_full": "reclaim"}),
+    "zoom": ("zoom", {}),
+    "epsql": ("epsql", {"net": "multiples"}),
+    "epsmb": ("epsmb", {"net": "multiples", "counts": "sparse"}),
+    "epsmb, full": ("epsmb", {"planning": "full"}),
+    "kernel-ucbvi": ("kernel-ucbvi", {}),
+    "cmac": ("cmac", {"epsilon": 0.1}),
+    "cmac, shared": ("cmac", {"share": "on"}),
+}
 
 
 def run(problem, agent, *, in_c, **more):
@@ -85,6 +101,27 @@ def test_long_runs_in_small_blocks_stay_the_same(mode):
 
     result = same(make, options={"mode": mode, "budget_bytes": 1024}, record=[1, 7, 900])
     assert result.points.tolist() == [1, 7, 900, 1500] and result.stats["refused_splits"].sum() > 0
+
+
+@pytest.mark.parametrize("problem", ["oil-noisy", "ambulance-2"])
+@pytest.mark.parametrize("agent", AGENTS)
+def test_every_compiled_agent_learns_the_same(agent, problem):
+    name, options = AGENTS[agent]
+    same(lambda: make_problem(problem, SEEDS, episodes=80), name, options=options)
+
+
+def test_agents_side_by_side_play_their_own_instances():
+    def make(in_c):
+        problem = make_problem("oil-noisy", SEEDS * 2, episodes=60)
+        half = make_problem("oil-noisy", SEEDS, episodes=60)
+        agents = [make_agent(name, half) for name in ("adaql", "epsql")]
+        together = Together(problem, agents)
+        assert compiled.offered(together) is not None
+        return simulate(problem, together, compiled=in_c, optimum=False)
+
+    quick, slow = make(True), make(False)
+    np.testing.assert_array_equal(quick.returns, slow.returns)
+    assert (quick.returns[:3] != quick.returns[3:]).any()
 
 
 def test_one_learner_repeats_what_it_does_among_others():

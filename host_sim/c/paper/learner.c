@@ -85,12 +85,13 @@ static int32_t best_ball(const paper_config *config, const paper_learner *one, i
     return best;
 }
 
-void paper_act(paper_learners *all, int h, const double *states, double *actions)
+int paper_act(void *learners, int32_t first, int32_t n, int h, const double *states, double *actions)
 {
+    const paper_learners *all = learners;
     const paper_config *config = &all->config;
     uint8_t path[PAPER_LEVELS];
-    for (int32_t i = 0; i < config->n; i++) {
-        paper_learner *one = &all->learner[i];
+    for (int32_t i = 0; i < n; i++) {
+        paper_learner *one = &all->learner[first + i];
         paper_path_of_point(&states[(int64_t)i * config->d_s], config->d_s, path);
         one->played[h] = best_ball(config, one, h, path);
         const paper_ball *ball = &one->ball[one->played[h]];
@@ -100,6 +101,7 @@ void paper_act(paper_learners *all, int h, const double *states, double *actions
             actions[(int64_t)i * config->d_a + k] = (ball->action[k] + within) * side;
         }
     }
+    return 0;
 }
 
 /* ---- Compute Estimates ---------------------------------------------------------------------------------- */
@@ -252,13 +254,12 @@ static int learn(const paper_config *config, paper_learner *one, int h, double r
     return 1;
 }
 
-int paper_observe(paper_learners *all, int h, const double *rewards, const double *next_states)
+int paper_observe(void *learners, int32_t first, int32_t n, int h, const double *rewards, const double *next)
 {
-    for (int32_t i = 0; i < all->config.n; i++) {
-        const double *next = &next_states[(int64_t)i * all->config.d_s];
-        if (!learn(&all->config, &all->learner[i], h, rewards[i], next))
+    const paper_learners *all = learners;
+    for (int32_t i = 0; i < n; i++)
+        if (!learn(&all->config, &all->learner[first + i], h, rewards[i], &next[(int64_t)i * all->config.d_s]))
             return -1;
-    }
     return 0;
 }
 
@@ -276,12 +277,11 @@ static void plan_balls(const paper_config *config, paper_learner *one, int h, in
         plan_balls(config, one, h, ball->child + i);
 }
 
-void paper_end_episode(paper_learners *all)
+int paper_end_episode(void *learners, int32_t first, int32_t n)
 {
-    if (!all->config.full)
-        return;
-    for (int32_t i = 0; i < all->config.n; i++) {
-        paper_learner *one = &all->learner[i];
+    const paper_learners *all = learners;
+    for (int32_t i = 0; i < n && all->config.full; i++) {
+        paper_learner *one = &all->learner[first + i];
         for (int h = all->config.horizon - 1; h >= 0; h--) {
             plan_balls(&all->config, one, h, h);
             for (int32_t at = 0; at < one->cells[h].count; at++)
@@ -289,6 +289,7 @@ void paper_end_episode(paper_learners *all)
                     refresh_value(&all->config, one, h, at);
         }
     }
+    return 0;
 }
 
 /* ---- reading -------------------------------------------------------------------------------------------- */

@@ -18,11 +18,12 @@ typedef struct {
     double threshold[20]; /* samples at which a ball of each level is split */
 } paper_config;
 typedef struct paper_learners paper_learners;
+/* The calls of play/play.h; -1: no memory. */
 paper_learners *paper_new(const paper_config *config, const uint64_t *seeds); /* NULL: no memory */
 void paper_free(paper_learners *all);
-void paper_act(paper_learners *all, int h, const double *states, double *actions);
-int paper_observe(paper_learners *all, int h, const double *rewards, const double *next_states); /* -1: memory */
-void paper_end_episode(paper_learners *all);
+int paper_act(void *learners, int32_t first, int32_t n, int h, const double *states, double *actions);
+int paper_observe(void *learners, int32_t first, int32_t n, int h, const double *rewards, const double *next);
+int paper_end_episode(void *learners, int32_t first, int32_t n);
 /* Four counters a learner: active balls, counts of next states, deepest level, bytes of what it keeps. */
 void paper_counters(const paper_learners *all, int64_t *counters);
 /* Q, level and own samples of the active balls of one learner that hold pairs of a state and an action: three

@@ -160,12 +160,13 @@ static int32_t choose(rivals_cmac *cmac, int32_t learner, int h, const double *s
 }
 
 /* SARSA: the step before is learned from the action that was really taken next. */
-void rivals_cmac_act(rivals_cmac *cmac, int h, const double *states, double *actions)
+int rivals_cmac_act(void *all, int32_t first, int32_t n, int h, const double *states, double *actions)
 {
+    rivals_cmac *cmac = all;
     const rivals_cmac_config *config = &cmac->config;
-    for (int32_t i = 0; i < config->n; i++) {
-        const double *state = &states[(int64_t)i * config->d_s];
-        double *action = &actions[(int64_t)i * config->d_a];
+    for (int32_t i = first; i < first + n; i++) {
+        const double *state = &states[(int64_t)(i - first) * config->d_s];
+        double *action = &actions[(int64_t)(i - first) * config->d_a];
         rivals_centre(choose(cmac, i, h, state), config->d_a, config->actions, action);
         int32_t *active = step_active(cmac, i, h);
         find_weights(cmac, state, action, active);
@@ -174,19 +175,22 @@ void rivals_cmac_act(rivals_cmac *cmac, int h, const double *states, double *act
             move_towards(cmac, i, h - 1, cmac->reward[i] + (config->share ? config->discount : 1) * following);
         }
     }
+    return 0;
 }
 
 /* The last step is followed by nothing, or by the best that a table without steps can promise there. */
-void rivals_cmac_observe(rivals_cmac *cmac, int h, const double *rewards, const double *next_states)
+int rivals_cmac_observe(void *all, int32_t first, int32_t n, int h, const double *rewards, const double *next)
 {
+    rivals_cmac *cmac = all;
     const rivals_cmac_config *config = &cmac->config;
-    for (int32_t i = 0; i < config->n; i++) {
-        cmac->reward[i] = rewards[i];
+    for (int32_t i = first; i < first + n; i++) {
+        cmac->reward[i] = rewards[i - first];
         if (h < config->horizon - 1)
             continue;
         double value = 0;
         if (config->share)
-            best_action(cmac, i, h, &next_states[(int64_t)i * config->d_s], &value);
-        move_towards(cmac, i, h, rewards[i] + config->discount * value);
+            best_action(cmac, i, h, &next[(int64_t)(i - first) * config->d_s], &value);
+        move_towards(cmac, i, h, cmac->reward[i] + config->discount * value);
     }
+    return 0;
 }

@@ -18,8 +18,8 @@ typedef struct {
 typedef struct rivals_cmac rivals_cmac;
 rivals_cmac *rivals_cmac_new(const rivals_cmac_config *config, const uint64_t *seeds); /* NULL: no memory */
 void rivals_cmac_free(rivals_cmac *cmac);
-void rivals_cmac_act(rivals_cmac *cmac, int h, const double *states, double *actions);
-void rivals_cmac_observe(rivals_cmac *cmac, int h, const double *rewards, const double *next_states);
+int rivals_cmac_act(void *cmac, int32_t first, int32_t n, int h, const double *states, double *actions);
+int rivals_cmac_observe(void *cmac, int32_t first, int32_t n, int h, const double *rewards, const double *next);
 double rivals_cmac_value(const rivals_cmac *cmac, int learner, int h, const double *state, const double *action);
 /* cffi end */
 

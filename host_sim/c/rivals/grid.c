@@ -72,19 +72,21 @@ void rivals_grid_free(rivals_grid *grid)
     free(grid);
 }
 
-void rivals_grid_act(rivals_grid *grid, int h, const double *states, double *actions)
+int rivals_grid_act(void *all, int32_t first, int32_t n, int h, const double *states, double *actions)
 {
+    const rivals_grid *grid = all;
     const rivals_grid_config *config = &grid->config;
-    for (int32_t i = 0; i < config->n; i++) {
+    for (int32_t i = 0; i < n; i++) {
         int32_t state = rivals_cell(&states[(int64_t)i * config->d_s], config->d_s, config->size_s), best = 0;
-        const double *q = q_at(grid, i, h, state * grid->actions);
+        const double *q = q_at(grid, first + i, h, state * grid->actions);
         rivals_choice choice = {0, 0};
         for (int32_t a = 0; a < grid->actions; a++)
-            if (rivals_take(&choice, q[a], &grid->rng[i]))
+            if (rivals_take(&choice, q[a], &grid->rng[first + i]))
                 best = a;
-        grid->played[i * config->horizon + h] = state * grid->actions + best;
+        grid->played[(first + i) * config->horizon + h] = state * grid->actions + best;
         rivals_centre(best, config->d_a, config->size_a, &actions[(int64_t)i * config->d_a]);
     }
+    return 0;
 }
 
 static double state_value(const rivals_grid *grid, int32_t learner, int h, int32_t state)
@@ -115,11 +117,15 @@ static void learn(rivals_grid *grid, int32_t i, int h, double reward, int32_t ne
     }
 }
 
-void rivals_grid_observe(rivals_grid *grid, int h, const double *rewards, const double *next_states)
+int rivals_grid_observe(void *all, int32_t first, int32_t n, int h, const double *rewards, const double *next)
 {
+    rivals_grid *grid = all;
     const rivals_grid_config *config = &grid->config;
-    for (int32_t i = 0; i < config->n; i++)
-        learn(grid, i, h, rewards[i], rivals_cell(&next_states[(int64_t)i * config->d_s], config->d_s, config->size_s));
+    for (int32_t i = 0; i < n; i++) {
+        int32_t cell = rivals_cell(&next[(int64_t)i * config->d_s], config->d_s, config->size_s);
+        learn(grid, first + i, h, rewards[i], cell);
+    }
+    return 0;
 }
 
 void rivals_grid_played(const rivals_grid *grid, int learner, int h, double *cell)

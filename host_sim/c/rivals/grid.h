@@ -13,8 +13,8 @@ typedef struct {
 typedef struct rivals_grid rivals_grid;
 rivals_grid *rivals_grid_new(const rivals_grid_config *config, const uint64_t *seeds); /* NULL: no memory */
 void rivals_grid_free(rivals_grid *grid);
-void rivals_grid_act(rivals_grid *grid, int h, const double *states, double *actions);
-void rivals_grid_observe(rivals_grid *grid, int h, const double *rewards, const double *next_states);
+int rivals_grid_act(void *grid, int32_t first, int32_t n, int h, const double *states, double *actions);
+int rivals_grid_observe(void *grid, int32_t first, int32_t n, int h, const double *rewards, const double *next);
 /* The cell that was last played at step h: {Q, n}. */
 void rivals_grid_played(const rivals_grid *grid, int learner, int h, double *cell);
 void rivals_grid_visited(const rivals_grid *grid, int64_t *cells); /* per learner: cells with a sample */

@@ -103,11 +103,12 @@ static void plan_state(const rivals_model *model, rivals_memory *memory, int h, 
     memory->v[(size_t)h * (size_t)model->config.states + (size_t)state] = best;
 }
 
-void rivals_model_act(rivals_model *model, int h, const double *states, double *actions)
+int rivals_model_act(void *all, int32_t first, int32_t n, int h, const double *states, double *actions)
 {
+    const rivals_model *model = all;
     const rivals_model_config *config = &model->config;
-    for (int32_t i = 0; i < config->n; i++) {
-        rivals_memory *memory = &model->memories[i];
+    for (int32_t i = 0; i < n; i++) {
+        rivals_memory *memory = &model->memories[first + i];
         int32_t state = rivals_locate(config, memory, &states[(int64_t)i * config->d_s]), best = 0;
         if (!config->full)
             plan_state(model, memory, h, state);
@@ -119,13 +120,15 @@ void rivals_model_act(rivals_model *model, int h, const double *states, double *
         memory->played[h] = state * model->actions + best;
         rivals_centre(best, config->d_a, config->size_a, &actions[(int64_t)i * config->d_a]);
     }
+    return 0;
 }
 
-int rivals_model_observe(rivals_model *model, int h, const double *rewards, const double *next_states)
+int rivals_model_observe(void *all, int32_t first, int32_t n, int h, const double *rewards, const double *next)
 {
+    const rivals_model *model = all;
     const rivals_model_config *config = &model->config;
-    for (int32_t i = 0; i < config->n; i++) {
-        rivals_memory *memory = &model->memories[i];
+    for (int32_t i = 0; i < n; i++) {
+        rivals_memory *memory = &model->memories[first + i];
         int32_t state = memory->played[h] / model->actions, action = memory->played[h] % model->actions;
         rivals_pair *pair = pair_of(model, memory, h, state, action);
         memory->visited += pair->n == 0;
@@ -134,23 +137,23 @@ int rivals_model_observe(rivals_model *model, int h, const double *rewards, cons
         pair->reward += (rewards[i] - pair->reward) / pair->n;
         if (!config->share && h + 1 >= config->horizon)
             continue;
-        int32_t next = rivals_locate(config, memory, &next_states[(int64_t)i * config->d_s]);
-        if (!rivals_count(config, memory, pair, next))
+        int32_t to = rivals_locate(config, memory, &next[(int64_t)i * config->d_s]);
+        if (!rivals_count(config, memory, pair, to))
             return -1;
     }
     return 0;
 }
 
-void rivals_model_end_episode(rivals_model *model)
+int rivals_model_end_episode(void *all, int32_t first, int32_t n)
 {
-    if (!model->config.full)
-        return;
-    for (int32_t i = 0; i < model->config.n; i++) {
-        rivals_memory *memory = &model->memories[i];
+    const rivals_model *model = all;
+    for (int32_t i = 0; i < n && model->config.full; i++) {
+        rivals_memory *memory = &model->memories[first + i];
         for (int h = model->config.horizon - 1; h >= 0; h--)
             for (int32_t state = 0; state < memory->known; state++)
                 plan_state(model, memory, h, state);
     }
+    return 0;
 }
 
 void rivals_model_counters(const rivals_model *model, int64_t *counters)

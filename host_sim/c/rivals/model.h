@@ -23,9 +23,9 @@ typedef struct {
 typedef struct rivals_model rivals_model;
 rivals_model *rivals_model_new(const rivals_model_config *config, const uint64_t *seeds); /* NULL: no memory */
 void rivals_model_free(rivals_model *model);
-void rivals_model_act(rivals_model *model, int h, const double *states, double *actions);
-int rivals_model_observe(rivals_model *model, int h, const double *rewards, const double *next_states);
-void rivals_model_end_episode(rivals_model *model);
+int rivals_model_act(void *model, int32_t first, int32_t n, int h, const double *states, double *actions);
+int rivals_model_observe(void *model, int32_t first, int32_t n, int h, const double *rewards, const double *next);
+int rivals_model_end_episode(void *model, int32_t first, int32_t n);
 /* Five counters per learner: states in use, pairs with a sample, entries, halved rows, rows with entries. */
 void rivals_model_counters(const rivals_model *model, int64_t *counters);
 /* The pair that was last played at step h: {Q, n, mean reward}. */

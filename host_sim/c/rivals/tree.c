@@ -121,11 +121,12 @@ static void divide_part(const rivals_tree *tree, rivals_learner *learner, rivals
         place->action[i] = place->action[i] * 2 + (uint32_t)(digit >> i & 1);
 }
 
-void rivals_tree_act(rivals_tree *tree, int h, const double *states, double *actions)
+int rivals_tree_act(void *all, int32_t first, int32_t n, int h, const double *states, double *actions)
 {
+    const rivals_tree *tree = all;
     const rivals_tree_config *config = &tree->config;
-    for (int32_t i = 0; i < config->n; i++) {
-        rivals_learner *learner = &tree->learners[i];
+    for (int32_t i = 0; i < n; i++) {
+        rivals_learner *learner = &tree->learners[first + i];
         rivals_place place = best_ball(tree, learner, h, &states[(int64_t)i * config->d_s]);
         divide_part(tree, learner, &place);
         learner->played[h] = place;
@@ -135,6 +136,7 @@ void rivals_tree_act(rivals_tree *tree, int h, const double *states, double *act
             actions[i * config->d_a + k] = (place.action[k] + within) * side;
         }
     }
+    return 0;
 }
 
 /* The value of `state` at step h, no more than the rewards that are left. */
@@ -176,13 +178,14 @@ static void learn(const rivals_tree *tree, rivals_learner *learner, int h, doubl
     }
 }
 
-int rivals_tree_observe(rivals_tree *tree, int h, const double *rewards, const double *next_states)
+int rivals_tree_observe(void *all, int32_t first, int32_t n, int h, const double *rewards, const double *next)
 {
+    const rivals_tree *tree = all;
     int kind = tree->config.lazy ? RIVALS_STATE : RIVALS_WHOLE;
-    for (int32_t i = 0; i < tree->config.n; i++) {
-        rivals_learner *learner = &tree->learners[i];
+    for (int32_t i = 0; i < n; i++) {
+        rivals_learner *learner = &tree->learners[first + i];
         const rivals_place *place = &learner->played[h];
-        learn(tree, learner, h, rewards[i], &next_states[(int64_t)i * tree->config.d_s]);
+        learn(tree, learner, h, rewards[i], &next[(int64_t)i * tree->config.d_s]);
         int due = learner->nodes[place->node].n >= tree->threshold[place->level];
         if (!place->part && due && place->level < RIVALS_LEVELS - 1
             && rivals_split(tree, learner, place->node, kind) < 0)

@@ -19,8 +19,8 @@ typedef struct {
 typedef struct rivals_tree rivals_tree;
 rivals_tree *rivals_tree_new(const rivals_tree_config *config, const uint64_t *seeds); /* NULL: no memory */
 void rivals_tree_free(rivals_tree *tree);
-void rivals_tree_act(rivals_tree *tree, int h, const double *states, double *actions);
-int rivals_tree_observe(rivals_tree *tree, int h, const double *rewards, const double *next_states);
+int rivals_tree_act(void *tree, int32_t first, int32_t n, int h, const double *states, double *actions);
+int rivals_tree_observe(void *tree, int32_t first, int32_t n, int h, const double *rewards, const double *next);
 /* Five counters per learner: nodes now, most nodes, leaves, refused splits, merges. */
 void rivals_tree_counters(const rivals_tree *tree, int64_t *counters);
 /* The ball that was last played at step h: {Q, n, level}; for tests and pictures. */
