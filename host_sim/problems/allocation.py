@@ -16,6 +16,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from adamb.budgets.errors import InputError
+from adamb.host_sim._sim import ffi
+from adamb.host_sim.compiled import CompiledProblem
 from adamb.host_sim.exact_math import log1p, settle
 from adamb.host_sim.parameter import START, Parameter, fixed_start
 from adamb.host_sim.problem import Policy
@@ -187,6 +189,17 @@ class Allocation(ExogenousProblem):
             unmet = np.maximum(demand - wanted, 0.0)
         switched = self.params["beta"] * np.abs(wanted - states[:, 0]) if self.d_s == 2 else 0.0
         return 1.0 - (self.params["price"] * wanted + unmet + switched) / self.cost_scale
+
+    def compiled(self) -> CompiledProblem | None:
+        """None for demand from a file."""
+        if self.series is not None:
+            return None
+        params, (demand, means) = self.params, self.season()
+        world = ffi.new("allocation_world *", {"demand": demand, "d_s": self.d_s, "scale": self.cost_scale})
+        world.erlang, world.budget = self.service == "erlang", self.service == "budget"
+        world.price, world.beta, world.servers = params["price"], params["beta"], params["servers"]
+        world.greed, world.worth = GREED, float(log1p(GREED))
+        return CompiledProblem.of("allocation_step", world, means)
 
     # ---- rules of thumb ---------------------------------------------------------------------------------
 

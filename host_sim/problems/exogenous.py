@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import Any
 
 import numpy as np
 
 from adamb.host_sim import draws
+from adamb.host_sim.compiled import doubles
 from adamb.host_sim.exact_math import first_best
 from adamb.host_sim.problem import Policy
 from adamb.host_sim.problems.located import LocatedProblem
@@ -15,7 +17,9 @@ from adamb.host_sim.solvers.exogenous import (
     Evaluation,
     ExogenousModel,
     LocatedOptimum,
+    SeasonalModel,
     best_play,
+    seasonal_mean,
     static_play,
 )
 
@@ -33,6 +37,12 @@ class ExogenousProblem(LocatedProblem):
 
     def draw_noise(self, generator: np.random.Generator, episodes: int) -> np.ndarray:
         return draws.normal(generator, (episodes, self.horizon, 1))
+
+    def season(self) -> tuple[dict[str, Any], np.ndarray]:
+        """For C, how the coordinate that noise moves swings around its season; and memory to keep."""
+        means = np.array([seasonal_mean(h, self.horizon, self.c) for h in range(self.horizon + 1)])
+        deviation = self.params["noise"]
+        return {"memory": SeasonalModel.MEMORY, "deviation": deviation, "mean": doubles(means)}, means
 
     def solved(self, location: float) -> Evaluation:
         """Optimal play at a location, solved once."""

@@ -17,7 +17,8 @@ SEEDS = (3, 4, 5)
 COMPILED = [name for name in problem_names() if compiled.offered(make_problem(name, [1])) is not None]
 EXPECTED = {
     "oil-laplace", "oil-quadratic", "oil-sparse", "oil-noisy", "oil-authors-noise", "oil-2d",
-    "ambulance-1", "ambulance-2", "ambulance-3",
+    "ambulance-1", "ambulance-2", "ambulance-3", "dram-lite", "dram-drain", "dram-refresh", "cache-lite",
+    "allocation-1x1", "allocation-2x1",
 }  # fmt: skip
 SETTINGS = {
     **{f"oil {shape} {survey}": ("oil-laplace", {"shape": shape, "survey": survey, "sigma": 0.05})
@@ -26,6 +27,13 @@ SETTINGS = {
     "oil, many deposits": ("oil-sparse", {"c": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)}),
     "oil, fixed start": ("oil-laplace", {"start": (0.3,)}),
     "uniform requests": ("ambulance-1", {"arrivals": "uniform", "alpha": 0.0}),
+    "erlang": ("allocation-2x1", {"service": "erlang", "servers": 7, "price": 0.5}),
+    "erlang, unseen servers": ("allocation-1x1", {"service": "erlang", "noise": 0.3}),
+    "budget": ("allocation-2x1", {"service": "budget", "start": "random"}),
+    "turning locality": ("dram-lite", {"c": 0.3, "g1": 300, "g2": 50}),
+    "shared objects": ("cache-lite", {"c": 0.4, "lines": 2, "start": "random"}),
+    "dear overflow": ("dram-drain", {"penalty": 10, "noise": 0.5}),
+    "quick debt": ("dram-refresh", {"debt": 0.9, "penalty": 3}),
     "shifting requests": ("ambulance-2", {"arrivals": "shifting", "alpha": 1.0}),
 }  # fmt: skip
 

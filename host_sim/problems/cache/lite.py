@@ -14,6 +14,8 @@ import numpy as np
 
 from adamb.budgets.errors import InputError
 from adamb.host_sim import exact_math
+from adamb.host_sim._sim import ffi
+from adamb.host_sim.compiled import CompiledProblem, doubles
 from adamb.host_sim.exact_math import first_best, read_line
 from adamb.host_sim.parameter import START, Parameter, fixed_start
 from adamb.host_sim.problem import Policy
@@ -137,6 +139,13 @@ class CacheLite(ExogenousProblem):
         hits = requests * first + (1.0 - requests) * second
         reward = (hits - moving * np.abs(share - states[:, 0]) + moving) / (1.0 + moving)
         return reward, np.stack([share, requests], axis=1)
+
+    def compiled(self) -> CompiledProblem:
+        params, location = self.params, self.c
+        world = ffi.new("cache_lite_world *", {"lines": params["lines"], "requests": params["requests"]})
+        world.walk, world.c = params["walk"], doubles(location)
+        world.curve = [doubles(curve) for curve in self._curves]
+        return CompiledProblem.of("cache_lite_step", world, location, self._curves)
 
     def info(self) -> dict[str, np.ndarray]:
         raw = super().info()

@@ -11,6 +11,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from adamb.host_sim._sim import ffi
+from adamb.host_sim.compiled import CompiledProblem
 from adamb.host_sim.parameter import Parameter
 from adamb.host_sim.problem import Policy
 from adamb.host_sim.problems.exogenous import ExogenousProblem
@@ -101,6 +103,14 @@ class DramDrain(LoadProblem):
     }
     parameters: ClassVar[Mapping[str, Parameter]] = {**LOAD_PARAMETERS, **constants}
 
+    def compiled(self) -> CompiledProblem:
+        load, means = self.season()
+        constants = {name: self.params[name] for name in self.constants}
+        world = ffi.new("dram_drain_world *", {"load": load, **constants})
+        world.inflow, world.burst, world.brim = INFLOW, BURST, BRIM
+        world.brim_width, world.worst_overflow = BRIM_WIDTH, WORST_OVERFLOW
+        return CompiledProblem.of("dram_drain_step", world, means)
+
     def baselines(self) -> dict[str, Policy]:
         """The watermark rule of real controllers: nothing until the queue is nearly full, then a burst."""
         policies = super().baselines()
@@ -134,6 +144,13 @@ class DramRefresh(LoadProblem):
         "penalty": Parameter(1.0, "float", "cost of a debt of 1 that is paid by force", 0, 10),
     }
     parameters: ClassVar[Mapping[str, Parameter]] = {**LOAD_PARAMETERS, **constants}
+
+    def compiled(self) -> CompiledProblem:
+        load, means = self.season()
+        constants = {name: self.params[name] for name in self.constants}
+        return CompiledProblem.of(
+            "dram_refresh_step", ffi.new("dram_refresh_world *", {"load": load, **constants}), means
+        )
 
     def baselines(self) -> dict[str, Policy]:
         """Pay at once, or only as much as keeps the debt from being forced."""

@@ -13,6 +13,8 @@ from typing import ClassVar
 import numpy as np
 
 from adamb.host_sim import exact_math
+from adamb.host_sim._sim import ffi
+from adamb.host_sim.compiled import CompiledProblem, doubles
 from adamb.host_sim.parameter import Parameter
 from adamb.host_sim.problem import Policy, constant_policy
 from adamb.host_sim.problems.exogenous import ExogenousProblem
@@ -104,6 +106,12 @@ class DramLite(ExogenousProblem):
         lost = p * exact_math.exp(-self._timeouts / self.params["g1"])
         kept = (1.0 - p) * (2.0 - exact_math.exp(-self._timeouts / self.params["g2"]))
         return 1.0 - 0.5 * (lost + kept), p[:, None]
+
+    def compiled(self) -> CompiledProblem:
+        params, location = self.params, self.c
+        world = ffi.new("dram_lite_world *", {"walk": params["walk"], "c": doubles(location)})
+        world.gap_stay, world.gap_move = params["g1"], params["g2"]
+        return CompiledProblem.of("dram_lite_step", world, location)
 
     def info(self) -> dict[str, np.ndarray]:
         raw = super().info()
