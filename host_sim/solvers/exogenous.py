@@ -200,15 +200,18 @@ class LocatedOptimum:
     def _blend(self, read: Callable[[Evaluation, np.ndarray], np.ndarray]) -> np.ndarray:
         """`read(evaluation, instances)` gives numbers of the instances that share a location."""
         low, high = (self._grouped(places, read) for places in (self._low, self._high))
-        return low + self._share * (high - low)
+        return low + self._share.reshape(-1, *(1,) * (low.ndim - 1)) * (high - low)
 
     def _grouped(
         self, places: np.ndarray, read: Callable[[Evaluation, np.ndarray], np.ndarray]
     ) -> np.ndarray:
-        out = np.empty(len(places))
+        out = None
         for place in np.unique(places):
             chosen = np.flatnonzero(places == place)
-            out[chosen] = read(self._problem.solved(float(place)), chosen)
+            found = read(self._problem.solved(float(place)), chosen)
+            out = np.empty((len(places), *found.shape[1:])) if out is None else out
+            out[chosen] = found
+        assert out is not None, "there is at least one instance"
         return out
 
     @property
@@ -220,6 +223,14 @@ class LocatedOptimum:
 
     def value(self, h: int, states: np.ndarray) -> np.ndarray:
         return self._blend(lambda solved, chosen: solved.value(h, states[chosen]))
+
+    def values_at(self, h: int, states: np.ndarray) -> np.ndarray:
+        flat = states.shape[-1]
+
+        def read(solved: Evaluation, chosen: np.ndarray) -> np.ndarray:
+            return solved.value(h, states[chosen].reshape(-1, flat)).reshape(len(chosen), -1)
+
+        return self._blend(read)
 
     def policy(self, h: int, states: np.ndarray) -> np.ndarray:
         actions = np.empty((len(states), 1))

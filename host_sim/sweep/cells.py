@@ -86,6 +86,10 @@ class _Growth:
             found = progress.agent.stats().get("leaves")
             self.leaves.append([] if found is None else np.asarray(found).tolist())
 
+    def next_call(self, done: int) -> int:
+        """For `simulate`: the next point, or the end."""
+        return int(self.points[min(len(self.leaves), len(self.points) - 1)])
+
     def curves(self, result: RunResult) -> dict[str, Any]:
         sums = np.cumsum(np.pad(result.returns, ((0, 0), (1, 0))), axis=1)[:, [0, *self.points]]
         rewards = np.diff(sums, axis=1) / np.diff([0, *self.points])

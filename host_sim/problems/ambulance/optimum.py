@@ -105,6 +105,9 @@ class AmbulanceOptimum:
     def value(self, h: int, states: np.ndarray) -> np.ndarray:
         return self._read(self.values[h], states)
 
+    def values_at(self, h: int, states: np.ndarray) -> np.ndarray:
+        return self._read(self.values[h], states)
+
     @property
     def mean(self) -> np.ndarray:
         if self.start is not None:

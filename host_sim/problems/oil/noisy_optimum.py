@@ -127,6 +127,10 @@ class NoisyOptimum:
     def value(self, h: int, states: np.ndarray) -> np.ndarray:
         return self.read(h, np.arange(len(states)), states[:, 0])
 
+    def values_at(self, h: int, states: np.ndarray) -> np.ndarray:
+        n, m = states.shape[:2]
+        return self.read(h, np.repeat(np.arange(n), m), states[:, :, 0].reshape(-1)).reshape(n, m)
+
     def policy(self, h: int, states: np.ndarray) -> np.ndarray:
         return self.read_action(h, np.arange(len(states)), states[:, 0])[:, None]
 
