@@ -89,8 +89,8 @@ class CompiledPlay:
             return None
         return cls(problem, learners)
 
-    def play(self, starts: np.ndarray, noise: np.ndarray, returns: np.ndarray) -> float:
-        """Episodes that the problem has begun, into `returns` (n, m); gives the agent's share of the time."""
+    def play(self, starts: np.ndarray, noise: np.ndarray, returns: np.ndarray) -> tuple[float, float]:
+        """Episodes that the problem has begun, into `returns` (n, m); gives the shares of act and observe."""
         problem, run = self.problem, self._run
         if self._version != problem.version:
             self._version, self._world = problem.version, offered(problem)
@@ -99,7 +99,7 @@ class CompiledPlay:
         run.starts, run.noise, run.returns = doubles(starts), doubles(noise), doubles(returns)
         run.stride = returns.strides[0] // returns.itemsize
         run.clipped = ffi.from_buffer("int64_t[]", problem.clipped)
-        run.agent_ns = run.environment_ns = 0
+        run.act_ns = run.observe_ns = run.environment_ns = 0
         first = 0
         for calls, n, _ in self.agent.groups:
             code = lib.play_episodes(run, self._world.pointer, calls, first, n)
@@ -108,7 +108,8 @@ class CompiledPlay:
             first += n
         states, actions, following = (array.copy() for array in self._last)
         problem.end_episodes(states, actions, following)
-        return run.agent_ns / max(1, run.agent_ns + run.environment_ns)
+        timed = max(1, run.act_ns + run.observe_ns + run.environment_ns)
+        return run.act_ns / timed, run.observe_ns / timed
 
 
 def doubles(array: np.ndarray) -> Any:

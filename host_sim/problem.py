@@ -134,8 +134,12 @@ class Problem(ABC):
 
     def alone(self, i: int) -> Problem:
         """Instance i by itself, from its first episode: the same draws as among the others."""
+        return self.again(self.seeds[i : i + 1])
+
+    def again(self, seeds: Sequence[int]) -> Problem:
+        """The same task with these seeds, from its first episode."""
         return type(self)(
-            self.seeds[i : i + 1], name=self.name, episodes=self.episodes, horizon=self.horizon,
+            seeds, name=self.name, episodes=self.episodes, horizon=self.horizon,
             instance=self.instance, drift=self.drift, continuing=self.continuing, **self.params,
         )  # fmt: skip
 

@@ -280,9 +280,9 @@ class Loop:
         start = clock()
         starts, noise = self.problem.begin_episodes(most)
         begun, done = clock(), k + len(starts)
-        share = compiled.play(starts, noise, self.progress.returns[:, k:done])
+        shares = compiled.play(starts, noise, self.progress.returns[:, k:done])
         played = clock()
-        agent_ns = round(share * (played - begun))
+        agent_ns = round(sum(shares) * (played - begun))
         self.agent_ns += agent_ns
         self.environment_ns += played - start - agent_ns
         self._record_optima(k, starts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 from adamb.host_sim.registry import make_problem
@@ -18,9 +19,11 @@ def test_json_has_every_implementation_with_its_ratio(capsys):
     assert code == 0 and err == ""
     content = json.loads(out)
     rows = content["rows"]
-    assert [row["implementation"].split(",")[0] for row in rows] == [
-        "C",
-        "C",
+    assert [row["implementation"] for row in rows] == [
+        "C, whole episodes of 8",
+        "C, whole episodes of 1",
+        "C, 8 controllers a call",
+        "C, one controller a call",
         "Python twin (CPython)",
         "float64 reference",
     ]
@@ -59,7 +62,8 @@ def test_json_goes_to_a_file_beside_the_table(capsys, tmp_path):
     ("options", "message"),
     [
         (["oil-laplac"], "did you mean"),
-        (["--only", "c,fortran"], "c-batch, c, python, reference"),
+        (["--only", "c,fortran"], "episodes, episodes-alone, c-batch, c, python, reference"),
+        (["dram-1x1", "--only", "c,episodes"], "dram-1x1 has no step in C"),
         (["--episodes", "0"], "from 1"),
         (["--controllers", "0"], "controllers"),
         (["--rounds", "0"], "rounds"),
@@ -104,3 +108,26 @@ def test_every_implementation_replays_the_recorded_run():
                 assert subject.act(k, h) in (0, None) or name == "reference"
                 assert subject.observe(k, h) in (0, None)
             assert subject.end_episode() in (0, None)
+
+
+def test_a_problem_without_a_step_in_c_has_the_other_rows(capsys):
+    code, out, _ = adamb(capsys, "speed", "plant-light", *QUICK, "--json", "-")
+    names = [row["implementation"] for row in json.loads(out)["rows"]]
+    assert code == 0 and len(names) == len(speeds.SUBJECTS) and not any("episodes" in name for name in names)
+
+
+def test_whole_episodes_play_the_recorded_run(monkeypatch):
+    """What is timed is the run that was recorded: the same rewards, whichever learners play."""
+    problem = make_problem("oil-noisy", [5, 6, 7], episodes=50)
+    recording = speeds.record(problem, 2048, {"mode": "paper"})
+    played = []
+    play = speeds.CompiledPlay.play
+    monkeypatch.setattr(
+        speeds.CompiledPlay, "play", lambda self, *rest: (play(self, *rest), played.append(rest[2]))[0]
+    )
+    for learners in (3, 1):
+        played.clear()
+        times = speeds.whole_episodes(recording, learners)
+        returns = np.concatenate(played, axis=1)
+        assert min(times) > 0 and returns.shape == (learners, 50)
+        np.testing.assert_allclose(returns, recording.rewards.sum(axis=1).T[:learners], rtol=1e-12)

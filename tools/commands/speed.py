@@ -23,9 +23,12 @@ from adamb.tools.outputs import check_outputs, write_json
 from adamb.tools.terminal.frames import table_console
 
 if TYPE_CHECKING:
+    from adamb.host_sim.problem import Problem
     from adamb.tools.measure.call_times import CallTime
 
-EXAMPLE = "Example: adamb speed oil-laplace --episodes 500; adamb speed oil-2d --only c-batch,c --json -"
+EXAMPLE = (
+    "Example: adamb speed oil-laplace --episodes 500; adamb speed oil-2d --only episodes,reference --json -"
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -36,30 +39,33 @@ def speed(
     problem: Annotated[str, typer.Argument(metavar="PROBLEM", help="oil-laplace, oil-2d, …")] = "oil-laplace",
     episodes: Annotated[int, typer.Option("--episodes", help="episodes to learn from")] = 500,
     controllers: Annotated[
-        int, typer.Option("--controllers", help="how many step together in the batch entry")
-    ] = 32,
+        int, typer.Option("--controllers", help="how many learn in the rows of many")
+    ] = 64,
     rounds: Annotated[int, typer.Option("--rounds", help="repetitions; the fastest counts")] = 3,
-    only: Annotated[
-        str | None, typer.Option("--only", help="some of c-batch, c, python, reference, with commas")
-    ] = None,
+    only: Annotated[str | None, typer.Option("--only", help="some of these rows, with commas")] = None,
     mode: Annotated[str | None, of_controller("mode")] = None,
     share: Share = None,
     budget: Annotated[str | None, typer.Option("--budget", help="cap in bytes: 4KiB, 4096")] = None,
     seed_base: SeedBase = 0,
     json: Json = None,
 ) -> None:
-    """Measure one act and one observe on a recorded run: C in batches and singly, Python, the reference."""
+    """Measure one act and one observe on a recorded run, in every implementation.
+
+    Rows: episodes, whole episodes in C as a run plays them; episodes-alone, the same for one learner;
+    c-batch and c, one call from Python for many controllers or for one; python, the twin; reference.
+    """
     from adamb.host_sim.registry import make_problem
     from adamb.tools.measure import call_times
 
-    names = list(call_times.SUBJECTS) if only is None else words("only", only)
-    for name in names:
-        if name not in call_times.SUBJECTS:
-            raise InputError("only", name, f"must be among {', '.join(call_times.SUBJECTS)}")
+    wanted = None if only is None else words("only", only)
+    for name in wanted or ():
+        if name not in call_times.NAMES:
+            raise InputError("only", name, f"must be among {', '.join(call_times.NAMES)}")
     bounded("rounds", rounds, 1, 100)
     check_outputs(json, force=True)
     seeds = seed_range(bounded("controllers", controllers, 1, 1000), seed_base)
     task = make_problem(problem, seeds, episodes=bounded("episodes", episodes, 1, 100_000))
+    names = _rows_for(task, wanted)
     cap = budget_from(budget)
     recording = call_times.record(task, cap, given(mode=mode, share=share))
     timings = [call_times.measure(name, recording, rounds) for name in names]
@@ -78,6 +84,16 @@ def speed(
     write_json(json, content)
     if json != "-":
         table_console().print(_table(content, timings, fastest))
+
+
+def _rows_for(problem: Problem, wanted: list[str] | None) -> list[str]:
+    from adamb.tools.measure import call_times
+
+    possible = call_times.names_for(problem)
+    for name in wanted or ():
+        if name not in possible:
+            raise InputError("only", name, f"{problem.name} has no step in C; {', '.join(possible)} can")
+    return wanted or possible
 
 
 def _table(content: dict, timings: list[CallTime], fastest: float) -> Table:

@@ -2,15 +2,16 @@
 
 A run of the C core is recorded first; then each implementation is given the same states, rewards and next
 states, so that all of them grow alike and only their speed differs. Clock and loop cost the same everywhere
-and are measured with a subject that does nothing, and taken off.
+and are measured with a subject that does nothing, and taken off. Whole episodes in C cannot be given states:
+there the run is played again, which is the recorded one, and its steps are timed in C.
 """
 
 from __future__ import annotations
 
 import time
 from array import array
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from adamb.firmware_model.host import binding
 from adamb.host_sim.agent import Shape
 from adamb.host_sim.agents import build
 from adamb.host_sim.agents.core import CoreAgent, _fractions
+from adamb.host_sim.compiled import CompiledPlay, offered
 from adamb.host_sim.problem import Problem
 
 
@@ -31,14 +33,18 @@ class RecordedCalls:
     rewards: np.ndarray
     next_states: np.ndarray
     options: dict[str, Any]
+    problem: Callable[[int], Problem]
+    """The problem once more, with so many of its instances."""
 
     def shape(self, seeds: int) -> Shape:
         episodes, horizon, _, d_s = self.states.shape
         return Shape(d_s, self.options["d_a"], horizon, range(seeds), episodes)
 
-    def core(self, seeds: int) -> CoreAgent:
+    def core(self, seeds: int, of: Sequence[int] = ()) -> CoreAgent:
+        """So many controllers, with the seeds from 0 or with those given."""
         words = {name: value for name, value in self.options.items() if name not in ("d_a", "budget_bytes")}
-        return CoreAgent(self.shape(seeds), budget_bytes=self.options["budget_bytes"], **words)
+        shape = replace(self.shape(seeds), seeds=of) if of else self.shape(seeds)
+        return CoreAgent(shape, budget_bytes=self.options["budget_bytes"], **words)
 
     def points(self, values: np.ndarray) -> list[list[array]]:
         """Coordinates of the first controller as the core takes them, by episode and step."""
@@ -63,7 +69,9 @@ def record(problem: Problem, budget_bytes: int | None, options: dict[str, Any]) 
             next_states[k, h] = state
         agent.end_episode()
     kept = {**options, "d_a": problem.d_a, "budget_bytes": budget_bytes}
-    return RecordedCalls(states, rewards, next_states, kept)
+    return RecordedCalls(
+        states, rewards, next_states, kept, lambda seeds: problem.again(problem.seeds[:seeds])
+    )
 
 
 @dataclass(frozen=True)
@@ -206,10 +214,41 @@ def replay(subject: Subject, episodes: int, horizon: int) -> tuple[float, float]
     return acting, learning
 
 
+def whole_episodes(recording: RecordedCalls, seeds: int) -> tuple[float, float]:
+    """Nanoseconds of all acts and of all observes, played without Python between two steps.
+
+    Of processor time: episodes of many learners take long, so other programs would come between.
+    """
+    problem = recording.problem(seeds)
+    compiled = CompiledPlay.of(problem, recording.core(seeds, problem.seeds))
+    assert compiled is not None, "asked for compiled problems only"
+    acting = learning = 0.0
+    while (left := problem.episodes - problem.episode - 1) > 0:
+        starts, noise = problem.begin_episodes(left)
+        returns = np.empty((seeds, len(starts)))
+        before = time.process_time_ns()
+        act, observe = compiled.play(starts, noise, returns)
+        spent = time.process_time_ns() - before
+        acting, learning = acting + act * spent, learning + observe * spent
+    return acting, learning
+
+
+EPISODES: dict[str, Callable[[int], int]] = {"episodes": lambda seeds: seeds, "episodes-alone": lambda _: 1}
+"""Whole episodes: how many learners play, of so many that were recorded."""
+NAMES = (*EPISODES, *SUBJECTS)
+
+
+def names_for(problem: Problem) -> list[str]:
+    """What can be measured on a problem."""
+    return [name for name in NAMES if name not in EPISODES or offered(problem) is not None]
+
+
 def measure(name: str, recording: RecordedCalls, rounds: int) -> CallTime:
     """The fastest of some rounds: what disturbs a measurement only ever adds to it."""
+    if name in EPISODES:
+        return _measure_episodes(EPISODES[name](recording.states.shape[2]), recording, rounds)
     if name not in SUBJECTS:
-        raise InputError("only", name, f"must be among {', '.join(SUBJECTS)}")
+        raise InputError("only", name, f"must be among {', '.join(NAMES)}")
     episodes, horizon = recording.states.shape[:2]
     calls = episodes * horizon
     empty = [replay(idle(recording), episodes, horizon) for _ in range(rounds)]
@@ -224,3 +263,10 @@ def measure(name: str, recording: RecordedCalls, rounds: int) -> CallTime:
         for column, clock in zip(zip(*found, strict=True), overhead, strict=True)
     )
     return CallTime(subject.name, act_ns, observe_ns)
+
+
+def _measure_episodes(learners: int, recording: RecordedCalls, rounds: int) -> CallTime:
+    calls = recording.rewards[:, :, 0].size * learners
+    found = [whole_episodes(recording, learners) for _ in range(rounds)]
+    act_ns, observe_ns = (min(column) / calls for column in zip(*found, strict=True))
+    return CallTime(f"C, whole episodes of {learners}", act_ns, observe_ns)

@@ -21,6 +21,11 @@ static int64_t now(void)
     return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
+static int64_t without(int64_t time, int64_t clock)
+{
+    return time > clock ? time - clock : 0;
+}
+
 static void shift(const double *from, int32_t d, double offset, double *to)
 {
     for (int32_t k = 0; k < d; k++)
@@ -66,10 +71,10 @@ static int timed_step(play_run *run, const play_problem *problem, const play_age
     int64_t stepped = now();
     if (error >= 0)
         error = observe(run, agent, h, one);
-    int64_t clock = before - empty, agent_ns = now() - stepped + acted - before - 2 * clock;
-    int64_t environment_ns = stepped - acted - clock;
-    run->agent_ns += agent_ns > 0 ? agent_ns : 0;
-    run->environment_ns += environment_ns > 0 ? environment_ns : 0;
+    int64_t observed = now(), clock = before - empty;
+    run->act_ns += without(acted - before, clock);
+    run->environment_ns += without(stepped - acted, clock);
+    run->observe_ns += without(observed - stepped, clock);
     return error;
 }
 

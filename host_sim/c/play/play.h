@@ -39,7 +39,7 @@ typedef struct {
     int64_t stride;      /* from the returns of one instance to those of the next */
     int64_t *clipped;    /* actions outside the unit cube, counted on */
     double *last_states, *last_actions, *end_states; /* of the last step */
-    int64_t agent_ns, environment_ns; /* of the steps that were timed: how the time divides, not how much it is */
+    int64_t act_ns, observe_ns, environment_ns; /* of the steps that were timed: how the time divides, not how much it is */
 } play_run;
 
 /* Learner i of n plays instance first + i. They play one after the other, each all its episodes, so that what a
