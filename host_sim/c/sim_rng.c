@@ -10,27 +10,3 @@ void sim_rng_seed(sim_rng *rng, uint64_t seed)
         rng->s[i] = z ^ (z >> 31);
     }
 }
-
-static uint64_t rotl(uint64_t x, int k)
-{
-    return (x << k) | (x >> (64 - k));
-}
-
-uint64_t sim_rng_next(sim_rng *rng)
-{
-    uint64_t *s = rng->s;
-    uint64_t result = rotl(s[1] * 5, 7) * 9;
-    uint64_t t = s[1] << 17;
-    s[2] ^= s[0];
-    s[3] ^= s[1];
-    s[1] ^= s[2];
-    s[0] ^= s[3];
-    s[2] ^= t;
-    s[3] = rotl(s[3], 45);
-    return result;
-}
-
-double sim_rng_uniform(sim_rng *rng)
-{
-    return (double)(sim_rng_next(rng) >> 11) * 0x1.0p-53;
-}

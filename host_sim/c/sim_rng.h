@@ -8,8 +8,32 @@ typedef struct {
     uint64_t s[4];
 } sim_rng;
 void sim_rng_seed(sim_rng *rng, uint64_t seed);
-uint64_t sim_rng_next(sim_rng *rng);
-double sim_rng_uniform(sim_rng *rng); /* [0, 1) with 53 bits */
 /* cffi end */
+
+/* Here and not in a file of their own: a call would cost more than a number. */
+static inline uint64_t sim_rng_rotate(uint64_t x, int k)
+{
+    return (x << k) | (x >> (64 - k));
+}
+
+static inline uint64_t sim_rng_next(sim_rng *rng)
+{
+    uint64_t *s = rng->s;
+    uint64_t result = sim_rng_rotate(s[1] * 5, 7) * 9;
+    uint64_t t = s[1] << 17;
+    s[2] ^= s[0];
+    s[3] ^= s[1];
+    s[1] ^= s[2];
+    s[0] ^= s[3];
+    s[2] ^= t;
+    s[3] = sim_rng_rotate(s[3], 45);
+    return result;
+}
+
+/* [0, 1) with 53 bits. */
+static inline double sim_rng_uniform(sim_rng *rng)
+{
+    return (double)(sim_rng_next(rng) >> 11) * 0x1.0p-53;
+}
 
 #endif

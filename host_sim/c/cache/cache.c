@@ -61,22 +61,39 @@ int32_t cache_part_held(const cache_part *part)
     return part->table.used;
 }
 
-int64_t cache_part_run(cache_part *part, const uint64_t *keys, int64_t n)
+static int request(cache_part *part, uint64_t key)
 {
     cache_table *table = &part->table;
-    int64_t hits = 0;
-    for (int64_t i = 0; i < n; i++) {
-        int32_t node = cache_table_find(table, keys[i]);
-        if (node >= 0) {
-            cache_table_touch(table, node);
-            hits++;
-        } else if (part->lines > 0) {
-            if (table->used == part->lines)
-                cache_table_remove(table, table->oldest);
-            cache_table_add(table, keys[i]);
-        }
+    int32_t node = cache_table_find(table, key);
+    if (node >= 0) {
+        cache_table_touch(table, node);
+        return 1;
     }
+    if (part->lines > 0) {
+        if (table->used == part->lines)
+            cache_table_remove(table, table->oldest);
+        cache_table_add(table, key);
+    }
+    return 0;
+}
+
+int64_t cache_part_run(cache_part *part, const uint64_t *keys, int64_t n)
+{
+    int64_t hits = 0;
+    for (int64_t i = 0; i < n; i++)
+        hits += request(part, keys[i]);
     return hits;
+}
+
+void cache_parts_run(cache_part *first, cache_part *second, const uint64_t *keys, const uint8_t *slot, int64_t n,
+                     int64_t found[3])
+{
+    cache_part *part[2] = {first, second};
+    found[0] = found[1] = found[2] = 0;
+    for (int64_t i = 0; i < n; i++) {
+        found[slot[i]] += request(part[slot[i]], keys[i]);
+        found[2] += slot[i];
+    }
 }
 
 /* ---- whole traces ---- */

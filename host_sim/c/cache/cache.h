@@ -18,6 +18,9 @@ void cache_part_resize(cache_part *part, int32_t lines);
 int32_t cache_part_held(const cache_part *part);
 /* Requests keys in order; returns the hits. O(1) a request. */
 int64_t cache_part_run(cache_part *part, const uint64_t *keys, int64_t n);
+/* Requests of two parts, each of the part that slot[i] names; hits of both and how many were the second's. */
+void cache_parts_run(cache_part *first, cache_part *second, const uint64_t *keys, const uint8_t *slot, int64_t n,
+                     int64_t found[3]);
 
 /* ---- a whole trace, objects with sizes ----
  * An object larger than the cache is never admitted, every other one always; the size kept is the one at admission.

@@ -16,7 +16,7 @@ from adamb.budgets.errors import InputError
 from adamb.host_sim import draws
 from adamb.host_sim.parameter import START, Parameter, fixed_start
 from adamb.host_sim.problem import Policy
-from adamb.host_sim.problems.cache.caches import Part
+from adamb.host_sim.problems.cache.caches import Part, run_parts
 from adamb.host_sim.problems.cache.planner import FillModel, Planner
 from adamb.host_sim.problems.cache.rules import SharedLru, UtilityGreedy
 from adamb.host_sim.problems.cache.workload import SyntheticWorkload, TraceWorkload, Workload
@@ -63,6 +63,7 @@ class Cache(LocatedProblem):
         self.shared: list[Part] | None = None
         self.share_next = False
         self._hits = np.zeros((self.n, 2), dtype=np.int64)
+        self._second = [0] * self.n
 
     # ---- random draws -----------------------------------------------------------------------------------
 
@@ -97,8 +98,7 @@ class Cache(LocatedProblem):
         """Let n requests come in; the hits of the parts, or of a common LRU if that is asked for."""
         keys, slots = self.workload.draw(i, seed, n, float(self.latent[i]), float(self.c[i]))
         self.seen[i] = keys, slots
-        first = slots == 0
-        self._hits[i] = self.parts[i][0].run(keys[first]), self.parts[i][1].run(keys[~first])
+        *self._hits[i], self._second[i] = run_parts(*self.parts[i], keys, slots)
         if self.shared is not None:
             together = self.shared[i].run(keys)
             return together if self.share_next else int(self._hits[i].sum())
@@ -114,7 +114,7 @@ class Cache(LocatedProblem):
             first.resize(own)
             second.resize(self.lines - own)
             rewards[i] = self._serve(i, _seed(noise[1, i]), self.requests) / self.requests
-            following[i] = own / self.lines, 1.0 - self.seen[i][1].mean()
+            following[i] = own / self.lines, 1.0 - self._second[i] / self.requests
         self.share_next = False
         return rewards, following
 

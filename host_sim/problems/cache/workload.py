@@ -39,6 +39,8 @@ class SyntheticWorkload(Workload):
         self._objects = ffi.new("int32_t[2]", [laws[0][1], loop or laws[1][1]])
         self._loops = ffi.new("int32_t[2]", [0, int(loop > 0)])
         self._cursors = [ffi.new("int32_t[2]") for _ in range(n)]
+        #: Of this step: copies of an instance, which agents under comparison play, have the same requests.
+        self._drawn: dict[tuple[Any, ...], tuple[np.ndarray, np.ndarray, list[int]]] = {}
         self._tables = [alias_table(zipf(*law)) for law in laws]
         self._accept = ffi.new("double *[2]", [_pointer("double", accept) for accept, _ in self._tables])
         self._alias = ffi.new("int32_t *[2]", [_pointer("int32_t", alias) for _, alias in self._tables])
@@ -47,11 +49,18 @@ class SyntheticWorkload(Workload):
         self._cursors[i][0], self._cursors[i][1] = 0, int(places[1] * self._objects[1])
 
     def draw(self, i: int, seed: int, n: int, share: float, home: float) -> tuple[np.ndarray, np.ndarray]:
-        keys, slots = np.empty(n, dtype=np.uint64), np.empty(n, dtype=np.uint8)
-        lib.cache_epoch(
-            seed, n, share, home, self._objects, self._accept, self._alias, self._loops, self._cursors[i],
-            _pointer("uint64_t", keys), _pointer("uint8_t", slots),
-        )  # fmt: skip
+        if i == 0:
+            self._drawn.clear()
+        cursors = self._cursors[i]
+        epoch = (seed, n, share, home, *cursors)
+        if epoch not in self._drawn:
+            keys, slots = np.empty(n, dtype=np.uint64), np.empty(n, dtype=np.uint8)
+            lib.cache_epoch(
+                seed, n, share, home, self._objects, self._accept, self._alias, self._loops, cursors,
+                _pointer("uint64_t", keys), _pointer("uint8_t", slots),
+            )  # fmt: skip
+            self._drawn[epoch] = keys, slots, list(cursors)
+        keys, slots, cursors[0:2] = self._drawn[epoch]
         return keys, slots
 
 
