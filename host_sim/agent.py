@@ -15,10 +15,15 @@ import numpy as np
 
 from adamb.budgets.errors import unknown_name
 from adamb.budgets.sizes import parse_size
+from adamb.host_sim._sim import ffi, lib
 from adamb.host_sim.parameter import Parameter, check_declared
 
 AGENT_STREAM = 0xA6E27
 """Mixed into every agent's seed: an agent must not draw the numbers its problem draws."""
+
+
+REPLACED = {"act", "observe", "end_episode", "begin_episode", "step", "dynamics", "resumed"}
+"""Methods that are not called while episodes are played in C."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +134,33 @@ class Agent(ABC):
     def digest(self) -> str | None:
         """A hash of the first learner's final memory block, for agents whose memory is one block."""
         return None
+
+
+@dataclass(frozen=True)
+class CompiledAgent:
+    """Compiled learners, a group with the same memory after another."""
+
+    groups: tuple[tuple[Any, int, Any], ...]
+    """Calls, how many learners they are for, and memory that C only points to."""
+
+    @classmethod
+    def of(cls, prefix: str, learners: Any, n: int, *kept: Any, **offsets: float) -> CompiledAgent:
+        """`prefix` begins the names of the C functions, such as `rivals_grid` of `rivals_grid_act`."""
+        pointer = ffi.new("play_agent *", {"learners": ffi.cast("void *", learners), **offsets})
+        for call in ("act", "observe", "end_episode"):
+            if hasattr(lib, f"{prefix}_{call}"):
+                setattr(pointer, call, ffi.addressof(lib, f"{prefix}_{call}"))
+        return cls(((pointer, n, (learners, *kept)),))
+
+
+def offered(thing: object) -> Any:
+    """What the class of a problem or an agent offers for episodes in C, with its method `compiled`.
+
+    It speaks for that class alone: a subclass may change what a step does, so it is played through its
+    methods, as everything is that has no such method or had one replaced.
+    """
+    hook = vars(type(thing)).get("compiled")
+    return None if hook is None or REPLACED & vars(thing).keys() else hook(thing)
 
 
 def budget_of(size: int | str | None) -> int | None:

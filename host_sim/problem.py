@@ -10,13 +10,15 @@ what it does among two hundred, and two agents with the same seed get the same r
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from adamb.budgets.errors import InputError
 from adamb.host_sim import draws
+from adamb.host_sim._sim import ffi, lib
 from adamb.host_sim.agent import Shape
 from adamb.host_sim.draws import (
     STREAM_DRIFT,
@@ -41,6 +43,31 @@ __all__ = [
 
 INSTANCES = ("random", "paper")
 DRIFTS = ("none", "half", "walk")
+
+
+@dataclass(frozen=True)
+class CompiledProblem:
+    """How a step is played under the present parameters; `kept` is memory that C only points to.
+
+    `noise` is what becomes of the numbers of the tape before a step sees them.
+    """
+
+    pointer: Any
+    kept: tuple[Any, ...]
+    noise: Callable[[np.ndarray], np.ndarray]
+
+    @classmethod
+    def of(
+        cls, step: str, world: Any, *kept: Any, noise: Callable[[np.ndarray], np.ndarray] = np.asarray
+    ) -> CompiledProblem:
+        """`step` is a C function of a world, `world` its `ffi.new` structure."""
+        pointer = ffi.new("play_problem *", {"world": world, "step": ffi.addressof(lib, step)})
+        return cls(pointer, (world, *kept), noise)
+
+
+def doubles(array: np.ndarray) -> Any:
+    """Where the numbers lie; the caller keeps them."""
+    return ffi.cast("double *", array.ctypes.data)
 
 
 class Problem(ABC):

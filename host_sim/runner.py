@@ -19,9 +19,10 @@ import numpy as np
 
 from adamb.budgets.errors import AdambError, InputError
 from adamb.budgets.sizes import format_bytes
-from adamb.host_sim.agent import Agent, Progress
+from adamb.host_sim._sim import ffi, lib
+from adamb.host_sim.agent import Agent, CompiledAgent, Progress, offered
 from adamb.host_sim.agents import make_agent
-from adamb.host_sim.compiled import CompiledPlay
+from adamb.host_sim.problem import doubles
 from adamb.host_sim.user_code import blamed, check_actions
 
 if TYPE_CHECKING:
@@ -248,6 +249,51 @@ def play(
             with suppress(Exception):  # what fails may be a hook that the result asks
                 found.partial = loop.result(True, time.perf_counter() - began)
         raise found from found.__cause__
+
+
+class CompiledPlay:
+    """The episodes of one run."""
+
+    def __init__(self, problem: Problem, agent: CompiledAgent) -> None:
+        self.problem, self.agent = problem, agent
+        self._version = -1
+        self._world: Any = None
+        self._run = ffi.new("play_run *")
+        run, n = self._run, problem.n
+        run.n, run.d_s, run.d_a, run.horizon = n, problem.d_s, problem.d_a, problem.horizon
+        run.carry = problem.continuing
+        self._last = np.empty((n, problem.d_s)), np.empty((n, problem.d_a)), np.empty((n, problem.d_s))
+        run.last_states, run.last_actions, run.end_states = map(doubles, self._last)
+
+    @classmethod
+    def of(cls, problem: Problem, agent: Agent) -> CompiledPlay | None:
+        """None where one of the two is not compiled."""
+        learners = offered(agent)
+        if learners is None or offered(problem) is None:
+            return None
+        return cls(problem, learners)
+
+    def play(self, starts: np.ndarray, noise: np.ndarray, returns: np.ndarray) -> tuple[float, float]:
+        """Episodes that the problem has begun, into `returns` (n, m); gives the shares of act and observe."""
+        problem, run = self.problem, self._run
+        if self._version != problem.version:
+            self._version, self._world = problem.version, offered(problem)
+        noise = np.ascontiguousarray(self._world.noise(noise))
+        run.episodes, run.numbers = len(starts), noise[0, 0].size // problem.n
+        run.starts, run.noise, run.returns = doubles(starts), doubles(noise), doubles(returns)
+        run.stride = returns.strides[0] // returns.itemsize
+        run.clipped = ffi.from_buffer("int64_t[]", problem.clipped)
+        run.act_ns = run.observe_ns = run.environment_ns = 0
+        first = 0
+        for calls, n, _ in self.agent.groups:
+            code = lib.play_episodes(run, self._world.pointer, calls, first, n)
+            if code:
+                raise AdambError(f"a learner refused a call (code {code})")
+            first += n
+        states, actions, following = (array.copy() for array in self._last)
+        problem.end_episodes(states, actions, following)
+        timed = max(1, run.act_ns + run.observe_ns + run.environment_ns)
+        return run.act_ns / timed, run.observe_ns / timed
 
 
 class Loop:

@@ -14,8 +14,7 @@ from adamb.budgets.errors import AdambError
 from adamb.firmware_model import _spec
 from adamb.firmware_model.host import binding
 from adamb.host_sim._sim import ffi as sim
-from adamb.host_sim.agent import Agent, Shape
-from adamb.host_sim.compiled import CompiledAgent
+from adamb.host_sim.agent import Agent, CompiledAgent, Shape
 
 ONE = 65536
 UNIT_BYTES = WORD_BYTES * _spec.UNIT_WORDS

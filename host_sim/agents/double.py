@@ -14,9 +14,8 @@ import numpy as np
 
 from adamb.budgets.errors import InputError
 from adamb.host_sim._sim import ffi, lib
-from adamb.host_sim.agent import AGENT_STREAM, Agent, Shape
+from adamb.host_sim.agent import AGENT_STREAM, Agent, CompiledAgent, Shape
 from adamb.host_sim.agents.reference.settings import ReferenceSettings, make_settings
-from adamb.host_sim.compiled import CompiledAgent
 from adamb.host_sim.exact_math import log
 
 LEVELS = 20

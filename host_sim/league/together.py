@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from adamb.budgets.errors import BudgetExceeded
-from adamb.host_sim.agent import Agent
-from adamb.host_sim.compiled import CompiledAgent, offered
+from adamb.host_sim.agent import Agent, CompiledAgent, offered
 from adamb.host_sim.problem import Problem
 from adamb.host_sim.runner import simulate
 from adamb.host_sim.sweep.spec import Cell, Choice

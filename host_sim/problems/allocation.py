@@ -17,10 +17,9 @@ from scipy.special import ndtri
 
 from adamb.budgets.errors import InputError
 from adamb.host_sim._sim import ffi
-from adamb.host_sim.compiled import CompiledProblem
 from adamb.host_sim.exact_math import log1p, settle
 from adamb.host_sim.parameter import START, Parameter, fixed_start
-from adamb.host_sim.problem import Policy
+from adamb.host_sim.problem import CompiledProblem, Policy
 from adamb.host_sim.problems.exogenous import ExogenousProblem
 from adamb.host_sim.registry import register_problem
 from adamb.host_sim.solvers.exogenous import LocatedOptimum, SeasonalModel, seasonal_drift

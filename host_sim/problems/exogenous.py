@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from adamb.host_sim import draws
-from adamb.host_sim.compiled import doubles
 from adamb.host_sim.exact_math import first_best
-from adamb.host_sim.problem import Policy
+from adamb.host_sim.problem import Policy, doubles
 from adamb.host_sim.problems.located import LocatedProblem
 from adamb.host_sim.solvers.exogenous import (
     ACTION_NODES,

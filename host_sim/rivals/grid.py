@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adamb.host_sim._sim import ffi, lib
-from adamb.host_sim.agent import Shape
+from adamb.host_sim.agent import CompiledAgent, Shape
 from adamb.host_sim.agents import register_agent
-from adamb.host_sim.compiled import CompiledAgent
 from adamb.host_sim.parameter import Parameter
 from adamb.host_sim.rivals.common import (
     HEADER_BYTES,

@@ -8,9 +8,8 @@ import numpy as np
 
 from adamb.budgets.errors import BudgetExceeded
 from adamb.host_sim._sim import ffi, lib
-from adamb.host_sim.agent import Shape
+from adamb.host_sim.agent import CompiledAgent, Shape
 from adamb.host_sim.agents import register_agent
-from adamb.host_sim.compiled import CompiledAgent
 from adamb.host_sim.parameter import Parameter
 from adamb.host_sim.rivals.common import HEADER_BYTES, ON_OFF, Rival, bonus_parameter, doubles, owned
 

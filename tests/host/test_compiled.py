@@ -7,14 +7,15 @@ import itertools
 import numpy as np
 import pytest
 
-from adamb.host_sim import compiled, make_problem, problem_names, simulate
+from adamb.host_sim import make_problem, problem_names, simulate
+from adamb.host_sim.agent import offered
 from adamb.host_sim.agents import make_agent
 from adamb.host_sim.agents.core import CoreAgent
 from adamb.host_sim.league.together import Together
 from adamb.host_sim.problems.oil import SHAPES, SURVEYS, Oil
 
 SEEDS = (3, 4, 5)
-COMPILED = [name for name in problem_names() if compiled.offered(make_problem(name, [1])) is not None]
+COMPILED = [name for name in problem_names() if offered(make_problem(name, [1])) is not None]
 EXPECTED = {
     "oil-laplace", "oil-quadratic", "oil-sparse", "oil-noisy", "oil-authors-noise", "oil-2d",
     "ambulance-1", "ambulance-2", "ambulance-3", "dram-lite", "dram-drain", "dram-refresh", "cache-lite",
@@ -57,7 +58,7 @@ def run(problem, agent, *, in_c, **more):
     """The run, its problem and its agent; in C it must really be played there."""
     made = make_agent(agent, problem, **more.pop("options", {}))
     if in_c:
-        assert compiled.offered(problem) is not None and compiled.offered(made) is not None
+        assert offered(problem) is not None and offered(made) is not None
     return simulate(problem, made, compiled=in_c, **more), problem, made
 
 
@@ -124,7 +125,7 @@ def test_agents_side_by_side_play_their_own_instances():
         half = make_problem("oil-noisy", SEEDS, episodes=60)
         agents = [make_agent(name, half) for name in ("adaql", "epsql")]
         together = Together(problem, agents)
-        assert compiled.offered(together) is not None
+        assert offered(together) is not None
         return simulate(problem, together, compiled=in_c, optimum=False)
 
     quick, slow = make(True), make(False)
@@ -174,7 +175,7 @@ def test_a_subclass_with_another_step_is_played_through_its_methods():
 
     assert simulate(Free(SEEDS, episodes=5), "adamb").returns.tolist() == [[5.0] * 5] * 3
     problem = make_problem("oil-laplace", SEEDS, episodes=5)
-    assert compiled.offered(Idle(problem.shape)) is None
+    assert offered(Idle(problem.shape)) is None
 
 
 def test_a_method_that_was_replaced_is_called():

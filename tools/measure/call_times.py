@@ -18,11 +18,11 @@ import numpy as np
 
 from adamb.budgets.errors import InputError
 from adamb.firmware_model.host import binding
-from adamb.host_sim.agent import Shape
+from adamb.host_sim.agent import Shape, offered
 from adamb.host_sim.agents import build
 from adamb.host_sim.agents.core import CoreAgent, _fractions
-from adamb.host_sim.compiled import CompiledPlay, offered
 from adamb.host_sim.problem import Problem
+from adamb.host_sim.runner import CompiledPlay
 
 
 @dataclass(frozen=True)

@@ -117,7 +117,7 @@ static void divide_part(const rivals_tree *tree, rivals_learner *learner, rivals
     place->node = learner->nodes[place->node].child + digit;
     place->level++;
     place->part = 0;
-    for (int i = 0; i < tree->config.d_a; i++)
+    for (int i = 0; i < tree->config.d_a && i < RIVALS_MAX_DIM; i++)
         place->action[i] = place->action[i] * 2 + (uint32_t)(digit >> i & 1);
 }
 

@@ -15,10 +15,9 @@ from scipy.special import betainc
 from adamb.budgets.errors import InputError
 from adamb.host_sim import draws
 from adamb.host_sim._sim import ffi
-from adamb.host_sim.compiled import CompiledProblem
 from adamb.host_sim.exact_math import TIE
 from adamb.host_sim.parameter import START, Parameter, fixed_start
-from adamb.host_sim.problem import Optimum, Policy, Problem, constant_policy, reflect
+from adamb.host_sim.problem import CompiledProblem, Optimum, Policy, Problem, constant_policy, reflect
 from adamb.host_sim.registry import register_problem
 
 ARRIVALS = ("beta", "uniform", "shifting")

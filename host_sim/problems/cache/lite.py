@@ -15,10 +15,9 @@ import numpy as np
 from adamb.budgets.errors import InputError
 from adamb.host_sim import exact_math
 from adamb.host_sim._sim import ffi
-from adamb.host_sim.compiled import CompiledProblem, doubles
 from adamb.host_sim.exact_math import first_best, read_line
 from adamb.host_sim.parameter import START, Parameter, fixed_start
-from adamb.host_sim.problem import Policy
+from adamb.host_sim.problem import CompiledProblem, Policy, doubles
 from adamb.host_sim.problems.exogenous import ExogenousProblem
 from adamb.host_sim.registry import register_problem
 from adamb.host_sim.solvers.exogenous import ExogenousModel

@@ -12,9 +12,8 @@ from typing import ClassVar
 import numpy as np
 
 from adamb.host_sim._sim import ffi
-from adamb.host_sim.compiled import CompiledProblem
 from adamb.host_sim.parameter import Parameter
-from adamb.host_sim.problem import Policy
+from adamb.host_sim.problem import CompiledProblem, Policy
 from adamb.host_sim.problems.exogenous import ExogenousProblem
 from adamb.host_sim.registry import register_problem
 from adamb.host_sim.solvers.exogenous import SeasonalModel, seasonal_drift

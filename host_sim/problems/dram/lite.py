@@ -14,9 +14,8 @@ import numpy as np
 
 from adamb.host_sim import exact_math
 from adamb.host_sim._sim import ffi
-from adamb.host_sim.compiled import CompiledProblem, doubles
 from adamb.host_sim.parameter import Parameter
-from adamb.host_sim.problem import Policy, constant_policy
+from adamb.host_sim.problem import CompiledProblem, Policy, constant_policy, doubles
 from adamb.host_sim.problems.exogenous import ExogenousProblem
 from adamb.host_sim.registry import register_problem
 from adamb.host_sim.solvers.exogenous import ExogenousModel

@@ -15,9 +15,8 @@ import numpy as np
 from adamb.budgets.errors import InputError
 from adamb.host_sim import draws, exact_math
 from adamb.host_sim._sim import ffi
-from adamb.host_sim.compiled import CompiledProblem, doubles
 from adamb.host_sim.parameter import START, Parameter, fixed_start
-from adamb.host_sim.problem import Optimum, Policy, Problem, reflect
+from adamb.host_sim.problem import CompiledProblem, Optimum, Policy, Problem, doubles, reflect
 from adamb.host_sim.registry import register_problem
 from adamb.host_sim.solvers.cone import ConeOptimum
 
