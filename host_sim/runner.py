@@ -240,6 +240,7 @@ def play(
             call = next_call(done)
             while loop.progress.done < min(call, total):
                 loop.advance(call)
+            loop.read_optima()
             if progress is not None and progress(loop.progress) is True:
                 return loop.result(loop.progress.done < total, time.perf_counter() - began)
         return loop.result(False, time.perf_counter() - began)
@@ -306,6 +307,7 @@ class Loop:
         self.compiled = CompiledPlay.of(problem, agent) if plan.compiled else None
         self.actions_shape = (problem.n, problem.d_a)
         self.recorded: list[np.ndarray] = []
+        self._waiting: list[np.ndarray] = []
         self.agent_ns = self.environment_ns = 0
         shape = (problem.n, plan.episodes)
         best = np.zeros(shape) if plan.optimum and problem.optimal() is not None else None
@@ -331,19 +333,24 @@ class Loop:
         agent_ns = round(sum(shares) * (played - begun))
         self.agent_ns += agent_ns
         self.environment_ns += played - start - agent_ns
-        self._record_optima(k, starts)
         self.progress.done = done
+        if self.progress.optimal is not None:
+            self._waiting.append(starts)
+            if self.problem.drift != "none":
+                self.read_optima()
 
-    def _record_optima(self, k: int, starts: np.ndarray) -> None:
-        """Of episodes with one set of parameters, from their start states (m, n, d_s)."""
-        if self.progress.optimal is None:
+    def read_optima(self) -> None:
+        """V* of the episodes in C that wait for it, all of one set of parameters."""
+        if not self._waiting:
             return
+        first, starts = self.progress.done - sum(map(len, self._waiting)), np.concatenate(self._waiting)
+        self._waiting.clear()
         read = getattr(self.problem.optimal(), "values_at", None)  # not every optimum reads many at once
         if read is None:
             for i, states in enumerate(starts):
-                self._record_optimum(k + i, states)
-        else:
-            self.progress.optimal[:, k : k + len(starts)] = read(0, starts.transpose(1, 0, 2))
+                self._record_optimum(first + i, states)
+        elif self.progress.optimal is not None:
+            self.progress.optimal[:, first : self.progress.done] = read(0, starts.transpose(1, 0, 2))
 
     def _episode(self, k: int) -> None:
         clock = time.perf_counter_ns
@@ -382,6 +389,7 @@ class Loop:
 
     def result(self, interrupted: bool, seconds: float) -> RunResult:
         problem, agent, done = self.problem, self.agent, self.progress.done
+        self.read_optima()
         points = self.points[: len(self.recorded)]
         if points.size == 0 or points[-1] != done:
             points = np.append(points, done)
