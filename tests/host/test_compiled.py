@@ -33,7 +33,7 @@ SETTINGS = {
     "budget": ("allocation-2x1", {"service": "budget", "start": "random"}),
     "turning locality": ("dram-lite", {"c": 0.3, "g1": 300, "g2": 50}),
     "shared objects": ("cache-lite", {"c": 0.4, "lines": 2, "start": "random"}),
-    "dear overflow": ("dram-drain", {"penalty": 10, "noise": 0.5}),
+    "expensive overflow": ("dram-drain", {"penalty": 10, "noise": 0.5}),
     "quick debt": ("dram-refresh", {"debt": 0.9, "penalty": 3}),
     "shifting requests": ("ambulance-2", {"arrivals": "shifting", "alpha": 1.0}),
 }  # fmt: skip

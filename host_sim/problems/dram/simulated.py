@@ -101,6 +101,9 @@ class Dram(LocatedProblem):
         self.worst = params["worst"] or (LOADED_WORST if loaded or paced else float(self.timing.conflict))
         if self.worst <= self.timing.hit:
             raise InputError("worst", self.worst, f"must be above a row hit, {self.timing.hit} cycles")
+        firsts: dict[int, int] = {}
+        #: The first instance with the same seed: agents that are compared play copies of the same traffic.
+        self._origin = [firsts.setdefault(seed, i) for i, seed in enumerate(self.seeds)]
         self._channels = [Channel(self.timing) for _ in range(self.n)]
         self._neutral = Knobs(refresh=self.refresh).as_c()
         self._policy = Knobs(refresh=self.refresh).as_c()
@@ -123,7 +126,9 @@ class Dram(LocatedProblem):
         states = np.empty((self.n, self.d_s))
         for i, channel in enumerate(self._channels):
             channel.reset()
-            requests = self.traffic.start(i, drawn[i])
+            origin = self._origin[i]
+            first = origin == i
+            requests = self.traffic.start(i, drawn[i]) if first else self.traffic.repeat(i, origin)
             channel.serve(requests, self._neutral)
             states[i] = self.traffic.seen(i)[: self.d_s]
         return states
@@ -140,7 +145,10 @@ class Dram(LocatedProblem):
             timeout = timeout_cycles(actions[i, 0])
             policy.timeout = NEVER if timeout is None else timeout
             policy.opportune = opportune_writes(actions[i, 1]) if self.d_a > 1 else 16
-            requests = self.traffic.next(i, noise[:, i], float(self.c[i]))
+            if self._origin[i] == i:
+                requests = self.traffic.next(i, noise[:, i], float(self.c[i]))
+            else:
+                requests = self.traffic.repeat(i, self._origin[i])
             totals = channel.serve(requests, policy)
             self._statistics.add(i, totals)
             for name in MEASURED[1:]:

@@ -29,6 +29,7 @@ class Traffic(ABC):
         self._shadows = [ffi.new("dram_shadow *") for _ in range(n)]
         self._view = ffi.new("dram_view *")
         self._seen = np.zeros((n, 3))
+        self._last: list[tuple[np.ndarray, float]] = [(np.empty(0), 0.0)] * n
         #: Epochs seen, those that ask for more than the channel sustains, and the sum of what they ask for.
         self._epochs, self._too_much, self._asked = 0, 0, 0.0
 
@@ -39,6 +40,12 @@ class Traffic(ABC):
     @abstractmethod
     def next(self, i: int, noise: np.ndarray, location: float) -> np.ndarray:
         """The next epoch, from three normal numbers and a uniform one; `location` says how much lasts."""
+
+    def repeat(self, i: int, origin: int) -> np.ndarray:
+        """The epoch that `origin` has just had: for instance i, which has the same seed."""
+        self._seen[i], (requests, busy) = self._seen[origin], self._last[origin]
+        self._count(busy)
+        return requests
 
     def gaps(self, locality: float, load: float) -> tuple[float, float]:
         """Mean cycles until a stream returns to its row and until it asks for another, as far as is known."""
@@ -64,14 +71,18 @@ class Traffic(ABC):
         view = self._view
         lib.dram_observe(self._shadows[i], as_requests(requests), len(requests), view)
         busy = view.requests * self.timing.burst / max(view.span, 1)
-        self._epochs, self._asked = self._epochs + 1, self._asked + busy
-        self._too_much += busy >= PEAK_LOAD
+        self._count(busy)
+        self._last[i] = requests, busy
         self._seen[i] = (
             view.same_row / view.requests,
             min(busy / PEAK_LOAD, 1.0),
             view.writes / view.requests,
         )
         return requests
+
+    def _count(self, busy: float) -> None:
+        self._epochs, self._asked = self._epochs + 1, self._asked + busy
+        self._too_much += busy >= PEAK_LOAD
 
 
 class SyntheticTraffic(Traffic):
@@ -103,6 +114,10 @@ class SyntheticTraffic(Traffic):
         self.latent[i] = np.clip(self.latent[i] + self._params["walk"] * noise[:3], 0.0, 1.0)
         gaps = self.gaps(self.latent[i, 0], self.latent[i, 1])
         return self._epoch(i, _seed(noise[3]), gaps)
+
+    def repeat(self, i: int, origin: int) -> np.ndarray:
+        self.latent[i] = self.latent[origin]
+        return super().repeat(i, origin)
 
     def gaps(self, locality: float, load: float) -> tuple[float, float]:
         """A given load fixes the average gap, g2/g1 the ratio."""
