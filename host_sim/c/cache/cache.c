@@ -6,9 +6,7 @@
 
 uint64_t cache_hash(uint64_t key)
 {
-    key = (key ^ (key >> 30)) * 0xBF58476D1CE4E5B9u;
-    key = (key ^ (key >> 27)) * 0x94D049BB133111EBu;
-    return key ^ (key >> 31);
+    return cache_table_hash(key);
 }
 
 void cache_hashes(const uint64_t *keys, int64_t n, uint64_t *hashes)

@@ -1,13 +1,16 @@
 #include "cache/cache_table.h"
-#include "cache/cache.h"
 #include <stdlib.h>
 #include <string.h>
+
+/* Up to so many nodes, buckets are cheap: four a node, so that few keys share one. */
+enum { FEW = 1 << 20 };
 
 int cache_table_init(cache_table *table, int32_t most)
 {
     memset(table, 0, sizeof *table);
     uint32_t buckets = 1;
-    while (buckets < (uint32_t)most)
+    uint32_t wanted = most < FEW ? 4 * (uint32_t)most : (uint32_t)most;
+    while (buckets < wanted)
         buckets *= 2;
     size_t n = (size_t)most;
     table->key = malloc(n * sizeof *table->key);
@@ -34,14 +37,6 @@ void cache_table_free(cache_table *table)
     free(table->older);
     free(table->bucket);
     memset(table, 0, sizeof *table);
-}
-
-int32_t cache_table_find(const cache_table *table, uint64_t key)
-{
-    int32_t node = table->bucket[cache_hash(key) & table->mask];
-    while (node >= 0 && table->key[node] != key)
-        node = table->chain[node];
-    return node;
 }
 
 static void link_newest(cache_table *table, int32_t node)
@@ -71,7 +66,7 @@ static void unlink_node(cache_table *table, int32_t node)
 int32_t cache_table_add(cache_table *table, uint64_t key)
 {
     int32_t node = table->free_node;
-    int32_t *bucket = &table->bucket[cache_hash(key) & table->mask];
+    int32_t *bucket = &table->bucket[cache_table_hash(key) & table->mask];
     table->free_node = table->chain[node];
     table->key[node] = key;
     table->chain[node] = *bucket;
@@ -83,7 +78,7 @@ int32_t cache_table_add(cache_table *table, uint64_t key)
 
 void cache_table_remove(cache_table *table, int32_t node)
 {
-    int32_t *from = &table->bucket[cache_hash(table->key[node]) & table->mask];
+    int32_t *from = &table->bucket[cache_table_hash(table->key[node]) & table->mask];
     while (*from != node)
         from = &table->chain[*from];
     *from = table->chain[node];

@@ -15,9 +15,25 @@ typedef struct {
 /* 1 when memory sufficed; free it in either case. */
 int cache_table_init(cache_table *table, int32_t most);
 void cache_table_free(cache_table *table);
-int32_t cache_table_find(const cache_table *table, uint64_t key); /* -1: not there */
 int32_t cache_table_add(cache_table *table, uint64_t key);        /* as the newest; needs used < most, key not there */
 void cache_table_remove(cache_table *table, int32_t node);
 void cache_table_touch(cache_table *table, int32_t node); /* make it the newest */
+
+/* Here and not in a file of their own: every request needs them. */
+static inline uint64_t cache_table_hash(uint64_t key)
+{
+    key = (key ^ (key >> 30)) * 0xBF58476D1CE4E5B9u;
+    key = (key ^ (key >> 27)) * 0x94D049BB133111EBu;
+    return key ^ (key >> 31);
+}
+
+/* The node of a key, -1: not there. */
+static inline int32_t cache_table_find(const cache_table *table, uint64_t key)
+{
+    int32_t node = table->bucket[cache_table_hash(key) & table->mask];
+    while (node >= 0 && table->key[node] != key)
+        node = table->chain[node];
+    return node;
+}
 
 #endif
