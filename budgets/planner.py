@@ -153,7 +153,7 @@ class Plan:
         """What would make the verdict `fits always`, cheapest first; empty when it is."""
         if self.verdict == ALWAYS or self.budget_bytes is None:
             return []
-        ideas = []
+        ideas, room = [], self.board.available_bytes(self.runtime) if self.board else BLOCK_BYTES_MAX
         if self.verdict == RECLAIMS:
             ideas.append("nothing, if reclaiming is acceptable: the cap holds anyway")
             if phi := self._phi_that_fits():
@@ -163,12 +163,15 @@ class Plan:
         if self.verdict == NEVER:
             if self.board and self.runtime == "micropython":
                 ideas.append(f"the C core, --runtime c: {self.board.available_bytes('c')} bytes there")
-            ideas.append(f"a budget of {self.job.minimum_bytes} bytes or more")
-        if self.certificate_bytes <= BLOCK_BYTES_MAX:
-            ideas.append(f"a budget of {self.certificate_bytes} bytes, which fits always")
-        if board := smallest_board(self.job, self.runtime, always=self.verdict == RECLAIMS):
+            if self.job.minimum_bytes <= room:
+                ideas.append(f"a budget of {self.job.minimum_bytes} bytes or more")
+        if self.certificate_bytes <= BLOCK_BYTES_MAX and (self.verdict != NEVER or room):
+            beyond = "" if self.certificate_bytes <= room else ", more than this board has"
+            ideas.append(f"a budget of {self.certificate_bytes} bytes, which fits always{beyond}")
+        board = smallest_board(self.job, self.runtime, always=self.verdict == RECLAIMS)
+        if board and board.name != _name(self.board):
             ideas.append(f"the board {board.name}")
-        if self.verdict == NEVER:
+        if self.verdict == NEVER and room:
             ideas.append(f"a horizon below {self.job.horizon} or fewer dimensions")
         return ideas
 

@@ -88,6 +88,19 @@ def test_the_advice_works():
     assert plan(made.job, board=board).verdict == ALWAYS
 
 
+def test_no_advice_asks_a_board_for_memory_that_it_does_not_have():
+    """A micro:bit without room for the Python core had been told to take a larger budget."""
+    never = plan(PAPER, board="microbit", runtime="micropython")
+    assert never.verdict == NEVER and len(never.changes) == 2
+    assert never.changes[0].startswith("the C core") and never.changes[1].startswith("the board")
+    small = plan(PAPER, board="microbit", budget_bytes=100)
+    assert f"a budget of {PAPER.minimum_bytes} bytes or more" in small.changes
+    assert "the board nrf51" not in plan(PAPER, board="microbit", budget_bytes=1024).changes
+    full = plan(PlannedJob(1, 1, 5, 2000), board="microbit")
+    assert any(idea.endswith("which fits always, more than this board has") for idea in full.changes)
+    assert all("than this board" not in idea for idea in plan(PAPER, budget_bytes=1024).changes)
+
+
 def test_the_smaller_of_board_and_budget_counts():
     assert plan(PAPER, board="microbit", budget_bytes=2048).budget_bytes == 2048
     assert plan(PAPER, board="microbit", budget_bytes=20_000).budget_bytes == 14 * 1024
