@@ -71,6 +71,15 @@ def test_the_blocks_of_a_document_run_in_their_order(name, tmp_path):
         execute(block, tmp_path)
 
 
+def test_the_environment_of_the_readme_is_made_with_no_other_import():
+    named = re.findall(r"`(gymnasium\.make\([^`]*\))`", text_of("README.md"))
+    assert named
+    for call in named:
+        command = [sys.executable, "-c", f"import gymnasium; {call}.reset(seed=1)"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+
+
 def script(text: str) -> str:
     """All blocks of a document in one shell, as somebody types them who reads it from top to bottom."""
     lines = ["set -eu"]
