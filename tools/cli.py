@@ -114,7 +114,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 PLAIN = {"±": "+-", "–": "-", "—": "-", "−": "-", "…": "...", "×": "x", "·": "*", "µ": "u", "∞": "inf"}
-PLAIN |= {"≤": "<=", "≥": ">=", "→": "->", "γ": "gamma", "φ": "phi", "ℓ": "l", "√": "sqrt"}
+PLAIN |= {"≤": "<=", "≥": ">=", "≲": "<~", "→": "->", "√": "sqrt", "✓": "ok", "✕": "!!", "█": "#"}
+PLAIN |= {"α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "π": "pi", "φ": "phi"}
+PLAIN |= {"Σ": "sum", "ℓ": "l", "⌈": "ceil(", "⌉": ")", "▲": "^", "▼": "v", "°": " deg", "½": "1/2", "₊": "+"}
 
 
 def speak_plainly(stream: Any) -> None:
@@ -131,9 +133,16 @@ def speak_plainly(stream: Any) -> None:
 
 
 def _plain(error: Any) -> tuple[str, int]:
-    """What cannot be encoded, sign by sign: lines of tables, our own signs, else a question mark."""
-    wrong = error.object[error.start : error.end]
-    return "".join("-" if "─" <= c <= "╿" else PLAIN.get(c, "?") for c in wrong), error.end
+    """What cannot be encoded, sign by sign: lines of tables, our own signs, letters without their accent."""
+    from unicodedata import normalize  # rarely needed
+
+    def plain(sign: str) -> str:
+        if "─" <= sign <= "╿":
+            return "-"
+        bare = normalize("NFKD", sign)[0]
+        return PLAIN.get(sign) or (bare if bare.isascii() else "?")
+
+    return "".join(map(plain, error.object[error.start : error.end])), error.end
 
 
 def _usage_error(error: Any) -> int:
@@ -141,9 +150,13 @@ def _usage_error(error: Any) -> int:
     if type(error).__name__ == "NoArgsIsHelpError":
         print(error.format_message(), file=sys.stderr)
         return USAGE
-    context = getattr(error, "ctx", None)
+    context: Any = getattr(error, "ctx", None)
     path = getattr(context, "command_path", "adamb")
-    return _fail(f"{' '.join(error.format_message().split())} (see {path} --help)")
+    # A group inside ours, such as `adamb trace`: users give it a file where it wants a word first.
+    inside = context is not None and context.parent is not None
+    inner = sorted(getattr(context.command, "commands", ())) if inside else []
+    hint = f"write {' or '.join(f'{path} {name}' for name in inner)}; " if inner else ""
+    return _fail(f"{' '.join(error.format_message().split())} ({hint}see {path} --help)")
 
 
 def _fail(message: str) -> int:

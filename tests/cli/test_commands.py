@@ -83,6 +83,11 @@ def test_an_unknown_option_is_one_line_that_names_the_help(name, capsys):
     assert f"adamb {name} --help" in refused(capsys, *name.split(), "--no-such-option")
 
 
+@pytest.mark.parametrize("written", ["trace info", "snapshot save"])
+def test_a_file_in_place_of_a_word_is_answered_by_what_to_write(written, capsys):
+    assert f"adamb {written}" in refused(capsys, written.split()[0], "requests.trace")
+
+
 def complete(words, shell="bash"):
     last = len(words.split()) - 1
     environment = os.environ | {

@@ -17,6 +17,8 @@ COMMANDS = {
     "compare": ("compare", "oil-laplace", "--only", "zoom", "--budgets", "1KiB", *SHORT),
     "plan": ("plan", "--dims", "1+1", "--horizon", 5, "--episodes", 200, "--no-costs"),
     "agents": ("agents",),
+    "theory": ("theory",),
+    "doctor": ("doctor",),
 }
 WORDS = {
     "boards": ("name", "core", "MHz", "RAM", "heap", "mA", "cycles", "generic-cortex-m0"),
@@ -31,6 +33,7 @@ def test_an_ascii_terminal_gets_plain_letters_and_no_traceback(name, setting):
     environment = os.environ | {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"} | setting
     code, out, error = finish(start(*COMMANDS[name], env=environment))
     assert code == 0 and out.isascii() and error.isascii(), error
+    assert "?" not in out, "a sign that has no plain form"
     if name == "run":
         assert re.search(r"reward per episode\W+[\d.]+ \+- [\d.]+", out)
 
