@@ -8,6 +8,7 @@ is clipped, counted and told.
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -93,10 +94,14 @@ class GymProblem(Problem):
         if not isinstance(options, dict):
             raise InputError("make", self.params["make"], "must be a JSON object")
         try:
-            env = gym.make(name, disable_env_checker=True, **options)
+            with warnings.catch_warnings():  # an id that is out of date is answered by the error below
+                warnings.simplefilter("ignore", DeprecationWarning)
+                env = gym.make(name, disable_env_checker=True, **options)
         except (gym.error.Error, TypeError, ImportError) as error:
+            unknown = isinstance(error, gym.error.NameNotFound)
+            words = "is not known to Gymnasium" if unknown else str(error).splitlines()[0].rstrip(".")
             hint = "" if name in gym.registry else f"; {nearest(name, gym.registry)}"
-            raise InputError("problem", f"gym:{name}", f"{str(error).splitlines()[0]}{hint}") from None
+            raise InputError("problem", f"gym:{name}", f"{words}{hint}") from None
         return self._wrapped(env)
 
     def _wrapped(self, env: gym.Env) -> gym.Env:

@@ -45,7 +45,8 @@ class SpaceMap:
             if (self.low >= self.high).any():
                 raise InputError(f"{kind}_high", high, f"must be above {kind}_low")
         else:
-            raise InputError(f"{kind} space", str(space), "must be Box or Discrete")
+            remedy = "must be Box or Discrete; --set wrapper=file.py:Class can make it one"
+            raise InputError(f"{kind} space", str(space), remedy)
 
     def _given(self, field: str, numbers: Sequence[float] | None, of_space: np.ndarray) -> np.ndarray:
         bounds = of_space.astype(np.float64).reshape(-1)[self.keep].copy()

@@ -203,7 +203,7 @@ def test_bounds_nobody_gave_are_probed_and_said(scripted):
 @pytest.mark.parametrize(
     "name, params, options, message",
     [
-        ("gym:CartPol-v1", {}, {}, "did you mean CartPole-v1"),
+        ("gym:CartPol-v1", {}, {}, "is not known to Gymnasium; did you mean CartPole-v1"),
         ("gym:CartPole-v1", {"make": "{"}, {}, "must be a JSON object"),
         ("gym:CartPole-v1", {"make": '{"gravity_": 1}'}, {}, "gravity_"),
         ("gym:CartPole-v1", {"obs_low": "1,2"}, {}, "must be 1 or 4 numbers"),
@@ -211,7 +211,7 @@ def test_bounds_nobody_gave_are_probed_and_said(scripted):
         ("gym:CartPole-v1", {"reward_low": 1, "reward_high": 1}, {}, "must be above reward_low"),
         ("gym:CartPole-v1", {}, {"horizon": 600}, "ends after 500 steps"),
         ("gym:CartPole-v1", {}, {"drift": "half"}, "has nothing that can drift"),
-        ("gym:Blackjack-v1", {}, {}, "must be Box or Discrete"),
+        ("gym:Blackjack-v1", {}, {}, "must be Box or Discrete; --set wrapper"),
         ("gym:CartPole-v1", {"observe": "0,4"}, {}, "observe = '0,4': must be different.* from 0 to 3"),
         ("gym:CartPole-v1", {"observe": "1,1"}, {}, "must be different whole numbers"),
         ("gym:CartPole-v1", {"observe": "0.5"}, {}, "must be different whole numbers"),
@@ -235,6 +235,23 @@ def test_a_task_too_long_or_too_wide_is_refused_with_the_remedy(name, params, re
     with pytest.raises(InputError) as caught:
         make_agent("adamb", make_problem(name, [0], params=params))
     assert all(remedy in str(caught.value) for remedy in remedies)
+
+
+@pytest.mark.parametrize("old_is_there", [True, False])
+def test_an_id_that_is_out_of_date_is_answered_in_one_line(monkeypatch, old_is_there):
+    """Gymnasium's warning had stood before the line, with colours and the path of its file."""
+    monkeypatch.setattr(gym.envs.registration, "registry", dict(gym.registry))
+    pendulum = gym.spec("Pendulum-v1").entry_point
+    for version in (1, 2) if old_is_there else (2,):
+        gym.register(id=f"Aged-v{version}", entry_point=pendulum, max_episode_steps=9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        if old_is_there:
+            assert make_problem("gym:Aged-v1", [0]).horizon == 9
+        else:
+            with pytest.raises(InputError, match="Aged-v2") as refused:
+                make_problem("gym:Aged-v1", [0])
+            assert "\n" not in str(refused.value)
 
 
 def test_a_continuing_environment_is_not_reset_unless_it_has_ended():
