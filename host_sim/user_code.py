@@ -70,7 +70,7 @@ def _load(kind: str, path: Path) -> Any:
     sys.path.insert(0, beside)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a script may end itself, which is not ours to follow
         lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if _is_users(frame)]
         where = f"line {lines[-1]}: " if lines else ""
         cause = str(error) if isinstance(error, AdambError) else f"{type(error).__name__}: {error}"
@@ -80,7 +80,7 @@ def _load(kind: str, path: Path) -> Any:
     return module
 
 
-def blamed(error: Exception) -> Exception:
+def blamed(error: BaseException) -> BaseException:
     """The error as one line with the user's file, line and cause, if it arose there; else as it is.
 
     Where the user's code has returned and the value broke ours, the line is that of the user's class.
@@ -100,7 +100,7 @@ def blamed(error: Exception) -> Exception:
     return found
 
 
-def raise_blamed(error: Exception) -> NoReturn:
+def raise_blamed(error: BaseException) -> NoReturn:
     """For an `except` around calls that may end in a user's file."""
     raise blamed(error)
 

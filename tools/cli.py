@@ -100,7 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(NO_MEMORY)
     except StaleCore as error:
         return _fail(str(error))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if isinstance(error, ImportError) and any(words in str(error) for words in UNMAPPED):
             return _fail(f"{NO_MEMORY} ({error})")
         if hasattr(error, "format_message"):

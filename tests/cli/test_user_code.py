@@ -28,6 +28,8 @@ PROBLEMS = {
     "text": (TASK.replace(STEP, "        return 'ab', states\n"), "could not convert string to float"),
     "division": (TASK.replace(STEP, "        return 1 / 0\n"), "line 8, dynamics: ZeroDivisionError"),
     "name": (TASK.replace("horizon = 3", "horizon = three"), "line 5: NameError: name 'three'"),
+    "script": (TASK + "\n\nraise SystemExit(1)\n", "line 11: SystemExit: 1"),
+    "exit": (TASK.replace(STEP, "        raise SystemExit(0)\n"), "line 8, dynamics: SystemExit: 0"),
     "syntax": (TASK.replace("horizon = 3", "horizon ="), "SyntaxError: invalid syntax"),
     "parameters": (
         TASK.replace("horizon = 3", "parameters = {'want': .5}"), "parameters['want'] = 0.5: must be a Par"
