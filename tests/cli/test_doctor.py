@@ -65,3 +65,7 @@ def test_a_missing_core_is_exit_code_1(capsys, monkeypatch):
 @pytest.mark.parametrize("finding", [doctor_command._python, doctor_command._core, doctor_command._simulator])
 def test_required_parts_say_what_they_found(finding):
     assert finding()
+
+
+def test_no_path_is_cut_short(capsys):
+    assert "…" not in adamb(capsys, "doctor")[1]

@@ -130,3 +130,13 @@ def test_an_own_agent_is_shown_with_its_options(capsys, mine):
     code, shown, _ = adamb(capsys, "agents", mine)
     assert code == 0 and "Plays one level" in shown and "a number from 0 to 1" in shown
     assert "did you mean adaql" in refused(capsys, "agents", "adaqll")
+
+
+def test_a_class_without_options_is_said_to_have_nothing_to_set(capsys, tmp_path):
+    file = tmp_path / "bare.py"
+    file.write_text(
+        "from adamb.host_sim import Agent\n\n\nclass Bare(Agent):\n"
+        "    def act(self, h, states):\n        return states.copy()\n"
+    )
+    code, shown, _ = adamb(capsys, "agents", f"{file}:Bare")
+    assert code == 0 and "nothing to set" in shown and "limits" not in shown

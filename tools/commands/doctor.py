@@ -197,7 +197,7 @@ def _browser() -> str | None:
 def table(found: list[Finding]) -> Table:
     rows = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("", "part", "found", "used by"):
-        rows.add_column(heading)
+        rows.add_column(heading, overflow="fold")
     for each in found:
         if each.found is not None:
             mark, text = Text("✓", style="green"), Text(each.found)

@@ -43,15 +43,20 @@ def _frame(caption: str) -> Table:
 
 def _details(item: Item) -> RenderableType:
     facts = "; ".join(f"{name} {_text(value)}" for name, value in item.facts.items() if value is not None)
-    head = [Text(item.name, style="bold"), Text(item.about)]
+    head = [Text(item.name, style="bold")]
+    if item.about:
+        head.append(Text(item.about))
     if item.text:
         head.append(Text(f"\n{item.text}"))
+    head.append(Text(f"\n{facts}"))
+    if not item.settings:
+        return Group(*head, Text(f"nothing to set; source: {item.source}"))
     table = _frame(f"source: {item.source}")
     for heading in ("setting", "default", "limits", "meaning"):
         table.add_column(heading, overflow="fold")
     for each in item.settings:
         table.add_row(each.name, _text(each.default), each.limits, each.doc)
-    return Group(*head, Text(f"\n{facts}"), table)
+    return Group(*head, table)
 
 
 def _text(value: object) -> str:
