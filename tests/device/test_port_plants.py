@@ -88,6 +88,7 @@ def test_every_plant_is_learnt_on_micropython_before_anything_is_wired(pico: Pat
     output = run_program(shorter, files, seconds=200).require_success().output
     rewards = [int(reward) for reward in re.findall(r"mean reward (\d+) out of range 0\n", output)]
     assert len(rewards) == 4 and rewards[-1] > rewards[0] + 30 and rewards[-1] > 700, output
+    assert output.startswith("mean reward of a step in thousandths"), "the unit of what follows"
 
 
 def test_a_problem_of_a_plant_gives_its_loop_and_any_other_the_heaters(tmp_path: Path) -> None:
