@@ -45,3 +45,19 @@ def test_the_documented_settings_clearly_beat_random_play(tmp_path, monkeypatch,
     lead = estimate(learnt.raw_returns[:, -LAST:].mean(axis=1) - chance.raw_returns.mean(axis=1))
     print(f"{name}, seeds {seeds}: {learnt.raw_reward(LAST)} against {chance.raw_reward()}, lead {lead}")
     assert lead.mean - lead.ci95 > 0
+
+
+def documented(name):
+    """What the table says of an environment: the controller's last episodes, as a mean and its interval."""
+    row = re.search(rf"^\| {name.split(':')[1].split('-v')[0]}[^|]*\| (\S+) ± (\S+) \|", TEXT, re.MULTILINE)
+    return float(row[1]), float(row[2])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name, text", COMMANDS, ids=[name for name, _ in COMMANDS])
+def test_the_table_of_the_document_is_what_its_commands_print(tmp_path, monkeypatch, name, text):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "angle.py").write_text(WRAPPER)
+    problem, cap = as_documented(name, text, range(6))
+    found, (mean, interval) = simulate(problem, "adamb", budget_bytes=cap).raw_reward(LAST), documented(name)
+    assert abs(found.mean - mean) <= found.ci95 + interval, f"{name}: {found} is printed now"
