@@ -90,6 +90,12 @@ class ProfileSummary(Record):
         """Of the capped or the uncapped runs, in any mode."""
         return max((point.bytes_max for point in self.points if point.run == run), default=0)
 
+    def reached(self, run: str) -> int:
+        """Episodes of the mode that used the most; modes reach different ones where they were stopped."""
+        points = [point for point in self.points if point.run == run]
+        modes = {point.mode for point in points if point.bytes_max == self.worst_bytes(run)}
+        return max((point.episode for point in points if point.mode in modes), default=self.episodes)
+
 
 def read_profile(folder: Path) -> ProfileSummary:
     return read_record(ProfileSummary, folder / PROFILE)

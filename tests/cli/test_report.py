@@ -80,6 +80,14 @@ def test_what_happened_when_memory_ran_out_names_the_episode(capsys, run):
     assert re.search(r"Seed 0 ran low after episode \d+\. A seed had \d+ splits refused", page)
 
 
+def test_the_page_and_the_table_of_the_run_tell_the_same_number_of_reclaims(capsys, run):
+    counted = json.loads((run / "details.json").read_text())["seed_counters"]
+    change(run, "details.json", seed_counters=counted | {"reclaims": [0, 1, 1]})
+    adamb(capsys, "report", run)
+    page = (run / "report.html").read_text()
+    assert "0.6667 pieces of its partition" in page
+
+
 def test_an_agent_without_bounds_or_blocks_has_a_report(capsys, tmp_path):
     assert main(["run", "oil-laplace", "--agent", "random", "--episodes", "30", "--seeds", "2", "--quiet",
                  "--out", str(tmp_path)]) == 0  # fmt: skip

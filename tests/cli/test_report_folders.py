@@ -124,6 +124,19 @@ def test_a_profile_folder_shows_growth_and_bounds(capsys, tmp_path):
     assert code == 0 and "0.250 ± 0.010" in page and "episode 70" in page
 
 
+def test_a_profile_that_was_stopped_tells_the_episodes_of_the_mode_it_means(capsys, tmp_path):
+    """Modes are stopped at different episodes; the largest number had been told of whichever used most."""
+    folder = write_profile(tmp_path / "profile", episodes=500)
+    known = json.loads((folder / "profile.json").read_text())
+    further = known["points"][0] | {"mode": "paper", "episode": 500, "bytes": 700, "bytes_max": 700}
+    exponents = known["exponents"] | {"paper": known["exponents"]["tracking"]}
+    felt = known["cap_bound_at"] | {"paper": None}
+    change(folder, "profile.json", points=[*known["points"], further], exponents=exponents, cap_bound_at=felt)
+    adamb(capsys, "report", folder)
+    page = (folder / "report.html").read_text()
+    assert "the worst seed used 1,400 bytes in 100 episodes" in page
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [

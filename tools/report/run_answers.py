@@ -122,7 +122,9 @@ def when_full(run: RunSource) -> Answer:
         text = f"No split was refused and nothing was reclaimed in any seed.{restarts}"
         return Answer(FULL, OK, "It never did", text)
     frozen = run.run.settings.get("when_full") == "freeze"
-    did = f"{number(mean['reclaims'])} pieces of its partition that were not used lately made room for others"
+    reclaims = mean["reclaims"]  # few are told as in the table of `adamb run`
+    amount = number(reclaims) if reclaims >= 1000 else f"{reclaims:.4g}"
+    did = f"{amount} pieces of its partition that were not used lately made room for others"
     text = (
         f"{first_full(run)}A seed had {number(mean['refused_splits'])} splits refused on average; "
         f"{'the partition stayed as it was' if frozen else did}. "

@@ -143,7 +143,8 @@ def judge_profile(source: ProfileSource) -> Judgement:
     if cap is not None and capped > cap:
         used = f"{number(capped)} bytes used, the cap is {number(cap)} bytes"
         broken.insert(0, f"budget broken: {used}")
-    text = f"Without a cap the worst seed used {number(free)} bytes in {number(found.episodes)} episodes"
+    reached = number(found.reached("uncapped"))
+    text = f"Without a cap the worst seed used {number(free)} bytes in {reached} episodes"
     if cap is not None and capped:
         text += f", under a cap of {number(cap)} bytes {number(capped)}"
     text += ". Leaves, units, entries and bytes were compared with their upper bounds at every point."
