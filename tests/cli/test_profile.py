@@ -15,7 +15,7 @@ from adamb.tools.cli import main
 from adamb.tools.commands import profile as profile_command
 from adamb.tools.measure import memory_growth as profiling
 from adamb.tools.measure.memory_growth import GrowthTask, measure
-from support.command import refused
+from support.command import adamb, refused
 
 SMALL = ("profile", "oil-laplace", "--episodes", "150", "--seeds", "3")
 
@@ -161,6 +161,16 @@ def test_without_a_cap_only_uncapped_runs_are_made(capsys):
     content = json.loads(capsys.readouterr().out)
     assert {point["run"] for point in content["points"]} == {"uncapped"}
     assert content["cap_bound_at"] == {"tracking": None}
+
+
+@pytest.mark.parametrize(
+    ("cap", "said"), [("8KiB", "no capped seed ran out of room"), ("640B", "room ran out from episode ")]
+)
+def test_a_lack_of_room_is_told_as_such(capsys, cap, said):
+    """A capped pool stays smaller long before that, so a cap that was "never felt" looked wrong beside it."""
+    options = ("--episodes", 60, "--seeds", 2, "--mode", "tracking", "--budget", cap, "--quiet")
+    code, shown, error = adamb(capsys, "profile", "oil-laplace", *options)
+    assert code == 0 and said in " ".join(shown.split()), shown + error
 
 
 def test_the_table_shows_the_last_point():

@@ -154,5 +154,5 @@ def _sentence(summary: ProfileSummary, mode: str) -> str:
         return text
     possible = f"possible from episode {felt.possible_from}"
     if felt.earliest is None:
-        return f"{text}\ncap never felt, {possible}"
-    return f"{text}\ncap felt from episode {felt.earliest} on ({felt.seeds} seeds), {possible}"
+        return f"{text}\nno capped seed ran out of room, {possible}"
+    return f"{text}\nroom ran out from episode {felt.earliest} on ({felt.seeds} capped seeds), {possible}"

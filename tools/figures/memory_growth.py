@@ -75,7 +75,7 @@ def _panel(axes: Axes, profile: Profile) -> list[Label]:
 
 
 def _draw_cap(axes: Axes, profile: Profile, labels: list[Label]) -> str:
-    """The cap as a line, a mark at the median episode that felt it, and the words for the heading."""
+    """The cap as a line, a mark at the median episode without room, and the words for the heading."""
     track = profile.tracks.get("capped")
     if track is None or track.budget_bytes is None:
         return ""
@@ -83,9 +83,9 @@ def _draw_cap(axes: Axes, profile: Profile, labels: list[Label]) -> str:
     labels.append((track.budget_bytes, f"cap {format_bytes(track.budget_bytes)}", "black"))
     felt = track.cap_bound_at[track.cap_bound_at > 0]
     if not len(felt):
-        return "; the cap is never felt"
+        return "; no capped seed ran out of room"
     axes.plot(np.median(felt), track.budget_bytes, marker="v", color="black", markersize=7, linestyle="")
-    return f"; ▼ the cap is felt at episode {int(felt.min())} to {int(felt.max())}"
+    return f"; ▼ room ran out in episode {int(felt.min())} to {int(felt.max())}"
 
 
 def _detail(profile: Profile) -> str:

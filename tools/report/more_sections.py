@@ -66,7 +66,7 @@ def profile(found: Sequence[ProfileSource]) -> Section | None:
         charts = (panel(small_title(mode), chart(f"profile-{i}-{mode}", "bytes")) for mode in modes)
         rows = [[escape(mode), *_exponents(source, mode)] for mode in modes]
         body += title(source.label) + side_by_side(*charts)
-        body += table(["mode", ">grows as K^", ">paper's bound K^", "cap felt from"], rows)
+        body += table(["mode", ">grows as K^", ">paper's bound K^", "room ran out from"], rows)
     lead = "Bytes of the worst seed against the upper bound."
     return section("profile", "Memory over a long run", lead, body)
 
