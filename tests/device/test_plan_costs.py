@@ -16,12 +16,19 @@ from adamb.host_sim.registry import make_problem
 from adamb.tools.cli import main
 from adamb.tools.device.emulator.core import HostCore
 from adamb.tools.device.latency.meters import measure_cortex
+from adamb.tools.device.latency.observe_bound import ObserveBound
 from adamb.tools.device.settings import DeviceSettings
 from adamb.tools.device.stream import record
 from adamb.tools.measure.job_costs import TARGET, JobCosts, measure_costs, relevant_balls
 from support.command import refused
 
 EPISODES = 150
+
+
+def test_a_job_has_one_bound_on_observe_whatever_the_seed():
+    """plan had told 1983274 instructions of a job, and latency 1980570."""
+    found = [ObserveBound.measure(DeviceSettings(1, 1, 2, seed=seed), TARGET) for seed in (1, 5)]
+    assert len({(bound.fixed, bound.base, bound.per_ball) for bound in found}) == 1
 
 
 @pytest.mark.slow

@@ -28,6 +28,7 @@ from adamb.tools.device.settings import DeviceSettings
 
 SCANS = 5  # of the next cell, of the visited one, of a job, of any cell, and of a V node to reclaim
 WORDS = 32 * 1024
+SEED = 1  # of the adversary, whatever the controller's is: a job has one bound in every command
 MEMORY = MemoryMap(ram_bytes=128 * 1024)
 #: Levels of the adversary's partition in which every action branch is taken; enough balls for a slope.
 FULL_LEVELS = {1: 4, 2: 2, 3: 2}
@@ -51,7 +52,6 @@ class _Adversary:
     """Chooses states and actions itself, by writing into the two words where act left them."""
 
     def __init__(self, settings: DeviceSettings, target: str, optimise: str) -> None:
-        fields = settings.fields()
         self.d_s, self.d_a, self.horizon = settings.d_s, settings.d_a, settings.horizon
         self._core = core.EmulatedCore(
             _eager(settings), WORDS, target=target, memory=MEMORY, image=_image(target, optimise)
@@ -59,7 +59,7 @@ class _Adversary:
         block = self.words()
         self.finest = int(block[_spec.H_SCALE]) >> 8
         self._steps_at = int(block[_spec.H_STEPS_AT])
-        self._rng = np.random.default_rng(fields["seed"])
+        self._rng = np.random.default_rng(SEED)
         self.observe_cost = 0
         # Four next states whose cells differ at every level from the second on.
         self.nexts = [[corner] * self.d_s for corner in (0x0000, 0x5555, 0xAAAA, 0xFFFF)]
@@ -97,7 +97,7 @@ def _eager(settings: DeviceSettings) -> bytes:
     finest = int(np.frombuffer(usual.block(), np.uint16)[_spec.H_SCALE]) >> 8
     never = int(_spec.THRESHOLD_NEVER)
     table = [1] * finest + [never] * (len(fields["thresholds"]) - finest)
-    return settings.config(own=1, share=1, detect=0, random_action=0, thresholds=table)
+    return settings.config(seed=SEED, own=1, share=1, detect=0, random_action=0, thresholds=table)
 
 
 @dataclass(frozen=True)
