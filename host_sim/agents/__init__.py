@@ -54,6 +54,8 @@ def make_agent(
     >>> make_agent("adamb", make_problem("oil-laplace", [1]), budget_bytes="4KiB", mode="paper").budget_bytes
     4096
     """
+    if isinstance(problem, str):
+        raise InputError("problem", problem, f'make it first: make_problem("{problem}", seeds=range(5))')
     try:
         return _make(name, problem, budget_of(budget_bytes), options)
     except Exception as error:

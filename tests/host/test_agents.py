@@ -93,3 +93,8 @@ def test_the_reference_learns_more_than_chance():
     assert result.core == "reference"
     assert result.share(100).mean > chance.share(100).mean + 0.1
     assert result.to_json()["leaves"] > 1
+
+
+def test_the_name_of_a_problem_in_its_place_is_told_what_to_write():
+    with pytest.raises(InputError, match=r'make_problem\("oil-laplace", seeds=range\(5\)\)'):
+        simulate("oil-laplace", "adamb")
