@@ -147,6 +147,29 @@ def test_what_does_not_go_together_is_one_line(arguments, complaint, run, tmp_pa
     assert complaint in refused(capsys, "port", *given, "--c", "--out", tmp_path / "made")
 
 
+@pytest.mark.parametrize(
+    ("source", "complaint"),
+    [("gym:Pendulum-v1", "has 200 steps, at most 31 are planned"), ("gym:CartPole-v1", "has 500 steps")],
+)
+def test_an_environment_too_long_is_answered_by_the_way_to_port_it(source, complaint, tmp_path, capsys):
+    """A horizon that was typed had been refused as known already, so that there was no way on."""
+    for more in ((), ("--horizon", 20)):
+        error = refused(capsys, "port", source, "--c", *more, "--out", tmp_path / "made")
+        assert complaint in error and "adamb port DIR" in error
+
+
+def test_that_way_ends_in_a_port(tmp_path):
+    run = ["run", "gym:Pendulum-v1", "--horizon", "8", "--continuing", "--episodes", "3", "--seeds", "1"]
+    assert main([*run, "--quiet", "--out", str(tmp_path / "run")]) == 0
+    made = settings_of(exported(tmp_path, tmp_path / "run", "--board", "pico"))
+    assert (made["d_s"], made["d_a"], made["horizon"]) == (3, 1, 8)
+
+
+def test_a_folder_that_is_no_run_is_not_taken_for_the_name_of_a_problem(tmp_path, capsys):
+    error = refused(capsys, "port", tmp_path, "--c", "--out", tmp_path / "made")
+    assert "is no folder of a run" in error
+
+
 def test_a_run_of_a_rival_or_without_a_recording_is_refused(tmp_path, capsys):
     for agent in ("random", "adamb"):
         command = ["run", "oil-laplace", "--agent", agent, "--episodes", 5, "--out", tmp_path / agent]

@@ -8,6 +8,7 @@ from typing import Any
 
 from adamb.budgets.controller import OPTIONS
 from adamb.budgets.errors import InputError
+from adamb.firmware_model import _spec
 from adamb.host_sim.results.run import BLOCK, DETAILS, RUN, RunFolder
 from adamb.tools.device.port.common import PLANT_PROBLEM, PLANTS, PortJob
 from adamb.tools.device.settings import DeviceSettings
@@ -43,16 +44,28 @@ def read_source(text: str | None, shape: dict[str, int], *, trained: bool) -> Po
             raise InputError("trained", "on", "name the folder of a run made with --record")
         d_s, d_a, horizon = (shape.get(name, default) for name, default in SHAPE.items())
         return PortSource(d_s, d_a, horizon)
+    is_run = (Path(text) / RUN).is_file()
+    if not is_run and (trained or Path(text).is_dir()):
+        field = "trained" if trained else "source"
+        raise InputError(field, text, "is no folder of a run; make one with adamb run --record --out DIR")
+    source = _from_run(Path(text), trained=trained) if is_run else _from_problem(text)
     for name, value in shape.items():
         raise InputError(name, value, f"is what {text} says already; leave it out")
-    if (Path(text) / RUN).is_file():
-        return _from_run(Path(text), trained=trained)
-    if trained:
-        raise InputError("trained", text, "is no folder of a run; make one with adamb run --record --out DIR")
+    return source
+
+
+def _from_problem(name: str) -> PortSource:
     from adamb.host_sim.registry import make_problem
 
-    problem = make_problem(text, [0])
-    return PortSource(problem.d_s, problem.d_a, problem.horizon, plant=_plant(text))
+    problem = make_problem(name, [0])
+    said = f"adamb run {name} --out DIR with settings that fit, then adamb port DIR"
+    if problem.horizon > _spec.HORIZON_MAX:
+        limit = f"has {problem.horizon} steps, at most {_spec.HORIZON_MAX} are planned: {said} (--horizon)"
+        raise InputError("source", name, limit)
+    if max(problem.d_s, problem.d_a) > _spec.DIM_MAX:
+        limit = f"has {problem.d_s}+{problem.d_a} dimensions, at most {_spec.DIM_MAX} each: {said}"
+        raise InputError("source", name, limit)
+    return PortSource(problem.d_s, problem.d_a, problem.horizon, plant=_plant(name))
 
 
 def _plant(problem: str) -> str:
