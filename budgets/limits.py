@@ -29,11 +29,12 @@ from typing import Any
 from adamb.budgets.errors import InputError
 from adamb.budgets.sizes import parse_size
 from adamb.budgets.toml_file import check_known, checked_text, read_toml, refuse
+from adamb.firmware_model import _spec
 
 #: Whole numbers of the file with their limits and defaults.
 NUMBERS = {
     "episodes": (1, 1_000_000, 2000),
-    "horizon": (1, 31, None),
+    "horizon": (1, _spec.HORIZON_MAX, None),
     "seeds": (1, 1000, 5),
     "seed_base": (0, 2**31, 0),
 }

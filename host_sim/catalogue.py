@@ -95,7 +95,7 @@ def _controller() -> Item:
     ]
     core = Setting("core", agents.default_core(), f"one of {', '.join(agents.CORES)}", "what runs")
     text = "AdaMB (Sinclair, Wang, Jain, Banerjee, Yu 2020) in fixed point inside one block of memory."
-    facts = {"kind": "controller", "dimensions": _spec.DIM_MAX, "horizon": agents.MAX_HORIZON}
+    facts = {"kind": "controller", "dimensions": _spec.DIM_MAX, "horizon": _spec.HORIZON_MAX}
     return Item("adamb", text, "", "firmware_model/SPEC.md", facts, (*rows, core))
 
 

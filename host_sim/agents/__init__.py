@@ -16,7 +16,7 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
 from adamb.budgets.errors import InputError, unknown_name
-from adamb.firmware_model._spec import DIM_MAX
+from adamb.firmware_model._spec import DIM_MAX, HORIZON_MAX
 from adamb.firmware_model.host import StaleCore
 from adamb.host_sim import user_code
 from adamb.host_sim.agent import Agent, budget_of, take_options
@@ -182,13 +182,10 @@ def default_core() -> str:
     return "c"
 
 
-MAX_HORIZON = 31
-"""The fixed-point values of the core have no fraction bits to spare beyond; every core keeps to it."""
-
-
 def _adamb(problem: Problem, *, budget_bytes: int | None, core: str | None = None, **options: Any) -> Agent:
-    if problem.horizon > MAX_HORIZON:
-        limit = f"adamb plans at most {MAX_HORIZON} steps ahead; --horizon {MAX_HORIZON} plays no longer, "
+    # Beyond, the fixed-point values of the core have no fraction bits to spare; every core keeps to it.
+    if problem.horizon > HORIZON_MAX:
+        limit = f"adamb plans at most {HORIZON_MAX} steps ahead; --horizon {HORIZON_MAX} plays no longer, "
         windows = "and with --continuing the next episode starts where it ended"
         raise InputError("horizon", problem.horizon, limit + windows)
     for name, size in (("d_s", problem.d_s), ("d_a", problem.d_a)):

@@ -13,6 +13,7 @@ import pytest
 from adamb.firmware_model import _spec
 from adamb.firmware_model.host import binding
 from adamb.tools.maintain import generate_spec
+from support.tree import texts
 
 SPEC = generate_spec.FIRMWARE / "spec.toml"
 
@@ -143,3 +144,16 @@ def test_the_texts_of_the_codes_are_the_same_in_both_twins():
     said = {code: binding.ffi.string(binding.lib.adamb_error_text(code)).decode() for code in range(-9, 3)}
     assert {code: error.text(code) for code in said} == said
     assert len({said[code] for code in range(-7, 1)}) == 8
+
+
+def test_no_python_file_types_the_largest_horizon_again():
+    """Commands, budget files and agents had said 31 each by itself."""
+    number = re.compile(rf"(?:horizon|HORIZON|steps)\b.*[^\w.]{_spec.HORIZON_MAX}\b(?!-bit)")
+    found = [
+        f"{name}: {line.strip()}"
+        for name, text in texts(".py")
+        if name.startswith(("host_sim/", "budgets/", "tools/"))
+        for line in text.splitlines()
+        if number.search(line) and "rng.choice" not in line
+    ]
+    assert found == []

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 DEFAULT_BLOCK = "4KiB"
 LIMITS = {"state-dims": _spec.DIM_MAX, "action-dims": _spec.DIM_MAX, "horizon": _spec.HORIZON_MAX}
+STEPS = f"steps of an episode, 1 to {_spec.HORIZON_MAX} [5]"
 EXAMPLE = (
     "Example: adamb port --board pico --out pico-port; adamb port --c --out controller; "
     "adamb port --c --package --out AdaMB; "
@@ -63,7 +64,7 @@ def port(  # long because: one line an option
     action_dims: Annotated[
         int | None, typer.Option("--action-dims", help="coordinates of the action, 1 to 3 [1]")
     ] = None,
-    horizon: Annotated[int | None, typer.Option("--horizon", help="steps of an episode, 1 to 31 [5]")] = None,
+    horizon: Annotated[int | None, typer.Option("--horizon", help=STEPS)] = None,
     budget: Annotated[
         str | None,
         typer.Option("--budget", help="bytes of the block; a size that suits the board unless given"),
