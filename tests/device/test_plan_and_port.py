@@ -17,7 +17,7 @@ from adamb.budgets.planner import NEVER, PlannedJob, plan
 from adamb.tools.device.latency.meter_micropython import import_bytes
 from adamb.tools.device.port.micropython import block_for_board
 from adamb.tools.device.settings import DeviceSettings
-from support.command import adamb
+from support.command import adamb, refused
 from support.paths import ROOT
 
 
@@ -70,3 +70,18 @@ def test_times_and_energy_are_those_of_the_runtime(capsys):
 def test_where_micropython_has_no_room_the_c_core_is_proposed(capsys):
     code, out, _ = adamb(capsys, "plan", "--board", "microbit", "--runtime", "micropython")
     assert code == 1 and "the C core, --runtime c: 14336 bytes there" in out
+
+
+def test_both_take_a_problem_or_dimensions_alike(capsys, tmp_path):
+    shape = re.compile(r"ADAMB_STATE_DIMS = (\d), ADAMB_ACTION_DIMS = (\d), ADAMB_HORIZON = (\d+)")
+    for k, given in enumerate((["ambulance-2"], ["--dims", "2+2", "--horizon", "5"])):
+        code, out, error = adamb(capsys, "plan", *given, "--no-costs", "--json", "-")
+        planned = json.loads(out)
+        assert code == 0 and (planned["dims"], planned["horizon"]) == ("2+2", 5), error
+        assert adamb(capsys, "port", *given, "--c", "--out", tmp_path / str(k))[0] == 0
+        assert shape.search((tmp_path / str(k) / "adamb_settings.h").read_text()).groups() == ("2", "2", "5")
+    for command in ("plan", "port"):
+        more = [] if command == "plan" else ["--c", "--out", tmp_path / "no"]
+        assert "says already" in refused(capsys, command, "ambulance-2", "--dims", "2+2", *more)
+    twice = refused(capsys, "port", "--dims", "2+2", "--state-dims", 2, "--c", "--out", tmp_path / "no")
+    assert "leave --state-dims" in twice

@@ -22,7 +22,11 @@ if TYPE_CHECKING:
     from adamb.budgets.wear import Wear
     from adamb.tools.measure.job_costs import JobCosts
 
-EXAMPLE = "Example: adamb plan --dims 1+1 --horizon 5 --episodes 2000 --mode paper --board microbit"
+EXAMPLE = (
+    "Example: adamb plan --dims 1+1 --horizon 5 --episodes 2000 --mode paper --board microbit; "
+    "adamb plan plant-motor --board pico"
+)
+DIMS, HORIZON = "1+1", 5
 IN_MICROPYTHON = "those of the C core are known (--runtime c); MicroPython's must be timed on the board"
 JOB, MEMORY, SAVES, OUTPUT = "The job", "The memory", "Saves to flash", "Output"
 
@@ -32,8 +36,11 @@ def register(app: typer.Typer) -> None:
 
 
 def plan(  # long because: one line an option
-    dims: Annotated[str, _option("--dims", help="state + action dimensions", panel=JOB)] = "1+1",
-    horizon: Annotated[int, _option("--horizon", help="steps of an episode", panel=JOB)] = 5,
+    problem: Annotated[
+        str | None, typer.Argument(metavar="[PROBLEM]", help="takes dimensions and horizon from it")
+    ] = None,
+    dims: Annotated[str | None, _option("--dims", help="state + action dimensions [1+1]", panel=JOB)] = None,
+    horizon: Annotated[int | None, _option("--horizon", help="steps of an episode [5]", panel=JOB)] = None,
     episodes: Annotated[int, _option("--episodes", help="episodes to certify", panel=JOB)] = 2000,
     mode: Annotated[str, of_controller("mode", JOB)] = "tracking",
     share: Annotated[str | None, of_controller("share", JOB)] = None,
@@ -59,15 +66,14 @@ def plan(  # long because: one line an option
     Exit code 1 when the job does not fit at all.
     """
     from adamb.budgets.battery import Battery
-    from adamb.budgets.planner import NEVER, PlannedJob, parse_dims
+    from adamb.budgets.planner import NEVER, PlannedJob
     from adamb.budgets.planner import plan as make_plan
     from adamb.tools.measure.job_costs import JobCosts, measure_costs
 
     asked = Battery.asked(battery, period)
     if asked is not None and (board is None or not costs):
         raise InputError("battery", battery, "needs the currents of a --board, and the times of --costs")
-    d_s, d_a = parse_dims(dims)
-    job = PlannedJob(d_s, d_a, horizon, episodes, mode, share, split, gamma, phi)
+    job = PlannedJob(*_shape(problem, dims, horizon), episodes, mode, share, split, gamma, phi)
     made = make_plan(job, board=board, budget_bytes=budget_from(budget), runtime=runtime)
     wear = _wear(made, save_every, store)
     found: JobCosts | str | None = None
@@ -82,6 +88,20 @@ def plan(  # long because: one line an option
         _show(made, found, wear, str(life.get("battery", {}).get("sentence", "")))
     if made.verdict == NEVER:
         raise typer.Exit(VIOLATED)
+
+
+def _shape(problem: str | None, dims: str | None, horizon: int | None) -> tuple[int, int, int]:
+    """Dimensions of states and actions and the horizon: those of a problem, or as typed."""
+    from adamb.budgets.planner import parse_dims
+
+    if problem is None:
+        return *parse_dims(DIMS if dims is None else dims), HORIZON if horizon is None else horizon
+    from adamb.host_sim.registry import make_problem
+
+    if dims is not None:
+        raise InputError("dims", dims, f"is what {problem} says already; leave it out")
+    made = make_problem(problem, [0], horizon=horizon)
+    return made.d_s, made.d_a, made.horizon
 
 
 def _wear(made: Plan, save_every: str | None, store: str) -> Wear | None:

@@ -58,6 +58,9 @@ def port(  # long because: one line an option
     trained: Annotated[
         bool, typer.Option("--trained", help="ship what the first seed of the run has learnt")
     ] = False,
+    dims: Annotated[
+        str | None, typer.Option("--dims", help="state + action dimensions, as in adamb plan [1+1]")
+    ] = None,
     state_dims: Annotated[
         int | None, typer.Option("--state-dims", help="coordinates of the state, 1 to 3 [1]")
     ] = None,
@@ -97,9 +100,7 @@ def port(  # long because: one line an option
         raise InputError("usermod", "on", "is for MicroPython; leave --c out, and name a board")
     if not c and board is None:
         raise InputError("board", None, "name a board (adamb boards lists them), or add --c for the C core")
-    typed = given(**{"state-dims": state_dims, "action-dims": action_dims, "horizon": horizon})
-    shape = {name: bounded(name, value, 1, LIMITS[name]) for name, value in typed.items()}
-    found = read_source(source, shape, trained=trained)
+    found = read_source(source, _shape(dims, state_dims, action_dims, horizon), trained=trained)
     changed = given(
         mode=mode, share=share, when_full=when_full, bonus=number_or_word(bonus),
         gamma=number_or_word(gamma), phi=number_or_word(phi), split=split, action=action, detect=detect,
@@ -121,6 +122,18 @@ def port(  # long because: one line an option
         from adamb.tools.device.port.deploy import deploy_folder
 
         raise typer.Exit(deploy_folder(job.folder, deploy))
+
+
+def _shape(dims: str | None, d_s: int | None, d_a: int | None, horizon: int | None) -> dict[str, int]:
+    """What was typed of the shape; dimensions as one word, or each by itself."""
+    if dims is not None:
+        from adamb.budgets.planner import parse_dims
+
+        if d_s is not None or d_a is not None:
+            raise InputError("dims", dims, "says both; leave --state-dims and --action-dims out")
+        d_s, d_a = parse_dims(dims)
+    typed = given(**{"state-dims": d_s, "action-dims": d_a, "horizon": horizon})
+    return {name: bounded(name, value, 1, LIMITS[name]) for name, value in typed.items()}
 
 
 def _files(job: PortJob, board: str | None, *, package: bool) -> dict[str, bytes]:
