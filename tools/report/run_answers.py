@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from adamb.budgets.sizes import format_bytes
 from adamb.host_sim.blocks.recording import Recording
 from adamb.host_sim.blocks.view import BLOCK_COUNTERS
@@ -107,8 +109,25 @@ def speed(run: RunSource, latency: list[LatencySource]) -> Answer:
     if summary.agent == "adamb":
         host += " For instructions on a target, add to this report the folder that this command writes:"
         cap = "" if summary.budget_bytes is None else f" --budget {summary.budget_bytes}"
-        command = f"adamb latency {summary.problem}{cap} --target cortex-m0 --out runs/latency"
+        said = f"{summary.problem}{as_played(run)}{cap}"
+        command = f"adamb latency {said} --target cortex-m0 --out runs/latency"
     return Answer(SPEED, NOTE, short, host.strip(), command)
+
+
+VALUED = ("--set", "--horizon", "--mode", "--share", "--when-full")
+"""Options of `adamb run` that decide what is measured, and that `adamb latency` takes too."""
+
+
+def as_played(run: RunSource) -> str:
+    """Those of the run's command, so that the same controller is measured on the same problem."""
+    words = shlex.split(run.run.details.command) if run.run.details is not None else []
+    kept = []
+    for i, word in enumerate(words):
+        if word in VALUED and i + 1 < len(words):
+            kept += [word, words[i + 1]]
+        elif word == "--continuing" or word.partition("=")[0] in VALUED:
+            kept.append(word)
+    return "".join(f" {shlex.quote(word)}" for word in kept)
 
 
 def when_full(run: RunSource) -> Answer:

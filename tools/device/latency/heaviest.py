@@ -145,15 +145,16 @@ def watch(
     first_seed: int = 0,
     budget_bytes: int = 4096,
     options: dict[str, Any] | None = None,
+    world: dict[str, Any] | None = None,
 ) -> tuple[DeviceSettings, WatchedAgent]:
     """Play about `steps` steps on this computer, several seeds side by side; 100 seeds share a million."""
     given = {name: value for name, value in (options or {}).items() if value is not None}
     seeds = list(range(first_seed, first_seed + instances))
-    horizon = make_problem(problem, [0]).horizon
+    horizon = make_problem(problem, [0], **(world or {})).horizon
     episodes = steps // (instances * horizon)
     if episodes < 1:
         raise InputError("steps", steps, f"at least {instances * horizon}: one episode for each seed")
-    made = make_problem(problem, seeds, episodes=episodes)
+    made = make_problem(problem, seeds, episodes=episodes, **(world or {}))
     agent = WatchedAgent(made.shape, budget_bytes=budget_bytes, keep=keep, **given)
     simulate(made, agent, episodes=episodes)
     return DeviceSettings(made.d_s, made.d_a, horizon, **given), agent

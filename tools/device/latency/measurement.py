@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from adamb.budgets.battery import Battery
@@ -31,11 +31,13 @@ class LatencyRequest:
     options: dict[str, Any]
     worst_of: int | None = None
     battery: Battery | None = None
+    world: dict[str, Any] = field(default_factory=dict)
+    """Horizon, continuing and params of the problem, as make_problem takes them."""
 
 
 def record_stream(request: LatencyRequest) -> tuple[DeviceSettings, Stream]:
     """Play the problem on the host and write down what the controller saw."""
-    made = make_problem(request.problem, [request.seed], episodes=request.episodes)
+    made = make_problem(request.problem, [request.seed], episodes=request.episodes, **request.world)
     settings = DeviceSettings(made.d_s, made.d_a, made.horizon, seed=request.seed & 0xFFFF, **request.options)
     config, words = settings.config(), request.budget_bytes // 2
     if words < settings.required_words():
@@ -55,6 +57,7 @@ def find_worst(request: LatencyRequest) -> heaviest.Worst | None:
         first_seed=request.seed,
         budget_bytes=request.budget_bytes,
         options=request.options,
+        world=request.world,
     )
     return heaviest.price(settings, agent, request.target, request.optimise)
 
