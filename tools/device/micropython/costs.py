@@ -1,23 +1,31 @@
 """What the controller costs under MicroPython by the form it has there, as measured and kept.
 
-`python -m adamb.tools.device.micropython.costs` prints it; tools/measure/micropython_native.py measures it.
+`python -m adamb.tools.device.micropython.costs` prints it, `--board pico` the times on a board in short;
+tools/measure/micropython_native.py measures it.
 """
 
 from __future__ import annotations
 
+import sys
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from adamb.budgets.boards import load_board
+from adamb.budgets.errors import AdambError, InputError
+from adamb.tools.exit_codes import OK, USAGE
+
 KEPT = Path(__file__).resolve().parent / "native_costs.toml"
 CORES = {
     "bytecode": "Python, bytecode",
-    "viper": "Python, bytecode and `fast.py`",
+    "viper": "Python, bytecode and `fast.py` (viper)",
     "mpy": "C, native `.mpy` file",
     "module": "C, in the firmware",
 }
+ON_BOARDS, INSTRUCTION_SET = "Cortex-M0", "ARMv6-M"
+"""Boards turn instructions of this processor into times; those with its instruction set run its very code."""
 
 
 @dataclass(frozen=True)
@@ -65,5 +73,42 @@ def report(content: dict[str, Any]) -> str:
     return f"{table(FormCost(**row) for row in content['rows'])}\n\n{note}"
 
 
+def _times(seconds: tuple[float, float]) -> str:
+    """Both ends with two digits: the range is wider than a third would tell."""
+    low, high = (f"{float(f'{1e6 * each:.2g}'):,g}" for each in seconds)
+    return f"{low} to {high} µs"
+
+
+def board_table(content: dict[str, Any], name: str) -> str:
+    """The table in short for one board: its clock and cycles per instruction turn instructions into times."""
+    board = load_board(name)
+    if board.core.instruction_set != INSTRUCTION_SET:
+        raise InputError("board", name, f"has {board.core.instruction_set}, measured was {INSTRUCTION_SET}")
+    lines = [
+        f"| {board.title} | flash, bytes | heap, bytes | `act` | `observe` |",
+        "|---|---|---|---|---|",
+    ]
+    for row in (FormCost(**each) for each in content["rows"]):
+        if row.processor == ON_BOARDS:
+            times = [_times(board.seconds(calls)) for calls in (row.act, row.observe)]
+            cells = [CORES[row.core], f"{row.flash_bytes:,}", f"{row.heap_bytes:,}", *times]
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str]) -> int:
+    if not arguments:
+        print(report(kept()))
+        return OK
+    try:
+        if len(arguments) != 2 or arguments[0] != "--board":
+            raise InputError("arguments", " ".join(arguments), "none, or --board NAME")
+        print(board_table(kept(), arguments[1]))
+    except AdambError as error:
+        print(error, file=sys.stderr)
+        return USAGE
+    return OK
+
+
 if __name__ == "__main__":
-    print(report(kept()))
+    sys.exit(main(sys.argv[1:]))
