@@ -23,7 +23,6 @@ pytestmark = pytest.mark.slow
 
 WORDS = 1024
 STEPS = 20_000
-SHORT = sorted(path for path in VECTORS.glob("*.jsonl") if not path.name.startswith("long-"))
 OPTIONS = [
     {"mode": mode, "share": share, "when_full": full, "action": action}
     for (mode, share), (full, action) in zip(
@@ -34,7 +33,7 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize("path", SHORT, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", replay.vector_files(), ids=lambda path: path.stem)
 def test_the_chip_agrees_with_the_exact_reference(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def start(_: str, config: Any, words: int) -> Any:
         made = ChipController(config, words)
