@@ -62,6 +62,8 @@ class ChipSummary(Record):
     engines: list[EngineSize]
     digest: str
     digest_host: str
+    tools: str = ""
+    """Versions of what synthesised, placed and routed the engines; the clock depends on them."""
     format: int = 1
 
     @property
@@ -71,6 +73,14 @@ class ChipSummary(Record):
     def decision_ns(self, engine: EngineSize) -> float:
         """The most expensive decision that was met, at the clock of an engine."""
         return 1000 * self.act_engine.cycles_max / engine.mhz
+
+    def decisions_within(self, engine: EngineSize, seconds: float) -> int:
+        """How many such decisions, one after the other, are done in a time."""
+        return int(seconds * engine.mhz * 1e6 / self.act_engine.cycles_max + 1e-9)
+
+    def observe_us(self, engine: EngineSize) -> float:
+        """An observe of the mean length, with the processor at the clock of an engine."""
+        return self.observe.cycles_mean / engine.mhz
 
 
 @dataclass

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from adamb.host_sim.results.chip import CallCost, ChipFolder, ChipSummary, EngineSize
 from adamb.tools.cli import main
+from adamb.tools.terminal.chip_table import times_table
 
 
 def cost(who: str, cycles: int) -> CallCost:
@@ -39,6 +42,20 @@ def test_a_chip_run_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     found = ChipFolder.read(folder(tmp_path / "chip")).summary
     assert found == summary()
     assert found.decision_ns(found.engines[0]) == pytest.approx(1000 * 10 / 75)
+
+
+def test_decisions_within_a_time_are_worked_out_by_the_clock_of_each_engine() -> None:
+    found = summary(engines=[EngineSize("A", "any", 1, 1, 1, 100.0), EngineSize("B", "1+1", 1, 1, 1, 62.5)])
+    fast, slow = found.engines
+    # Ten cycles, the longest: 100 ns at 100 MHz, 160 ns at 62.5 MHz.
+    assert [found.decisions_within(fast, ns * 1e-9) for ns in (99, 100, 999, 7800)] == [0, 1, 9, 78]
+    assert [found.decisions_within(slow, ns * 1e-9) for ns in (159, 160, 7800)] == [0, 1, 48]
+    assert found.observe_us(fast) == 2500 and found.observe_us(slow) == 4000
+    console = Console(width=80, file=StringIO())
+    console.print(times_table(found, {"99ns": 99e-9, "7.8us": 7.8e-6}))
+    shown = " ".join(console.file.getvalue().split())  # type: ignore[attr-defined]
+    assert "A any 0 78 2,500" in shown and "B 1+1 0 48 4,000" in shown
+    assert "within 99ns one needs 101.0 MHz, one of the bound's 13 cycles 131.3 MHz" in shown
 
 
 def test_the_report_shows_cycles_gates_and_the_digest(tmp_path: Path) -> None:

@@ -214,6 +214,7 @@ def summarise(
         end_episode=end,
         bound_act_cycles=finest * settings.d_s + 6,
         engines=sizes,
+        tools=synthesis.versions(request.families),
         digest=hashlib.sha256(block).hexdigest()[:16],
         digest_host=host_digest(request, metered.episodes),
     )

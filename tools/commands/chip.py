@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -31,6 +32,8 @@ from adamb.tools.terminal.frames import table_console
 if TYPE_CHECKING:
     from adamb.tools.chip.measurement import ChipRequest, MeteredChip
 
+TIMES_MAX = 3
+"""Columns that a terminal has room for."""
 EXAMPLE = "Example: adamb chip oil-laplace --budget 4KiB --episodes 200 --out runs/chip"
 
 
@@ -62,6 +65,9 @@ def chip(  # long because: one line an option
     engine: Annotated[
         str, typer.Option("--engine", help="built for: any block, or dimensions 1+1, also a horizon 1+1h5")
     ] = "any",
+    within: Annotated[
+        str | None, typer.Option("--within", help="how many decisions fit into these times: 14ns,7.8us")
+    ] = None,
     verilog: Annotated[
         Path | None, typer.Option("--verilog", help="also write the engine, as Verilog, to this file")
     ] = None,
@@ -90,6 +96,7 @@ def chip(  # long because: one line an option
     _one_of("optimise", optimise, ("size", "speed"))
     _one_of("fabric", fabric, ("all", "none", *FAMILIES))
     families = tuple(FAMILIES) if fabric == "all" else () if fabric == "none" else (fabric,)
+    times = _times(within, families)
     played = PlayedProblem(
         problem,
         (bounded("seed", seed, 0, 2**32 - 1),),
@@ -100,17 +107,23 @@ def chip(  # long because: one line an option
     request = measurement.ChipRequest(played, cpu, parse_size(budget), optimise, families, engine, options)
     texts = given(verilog=verilog, wave=wave)
     check_outputs(json, out, (CHIP,), files=texts.values(), force=force)
-    _perform(request, json, out, texts, force, quiet)
+    _perform(request, times, json, out, texts, force, quiet)
 
 
 def _perform(
-    request: ChipRequest, json: str | None, out: Path | None, texts: dict[str, Path], force: bool, quiet: bool
+    request: ChipRequest,
+    times: dict[str, float],
+    json: str | None,
+    out: Path | None,
+    texts: dict[str, Path],
+    force: bool,
+    quiet: bool,
 ) -> None:
     """Simulate, print, save."""
     from adamb.host_sim.files import json_bytes, write_atomic
     from adamb.host_sim.results.chip import CHIP
     from adamb.tools.chip import measurement
-    from adamb.tools.terminal.chip_table import calls_table, sizes_table
+    from adamb.tools.terminal.chip_table import calls_table, sizes_table, times_table
 
     console, errors = table_console(stderr=json == "-"), Console(stderr=True, quiet=quiet)
     with errors.status("building the chip; the first start of its tools takes minutes") as status:
@@ -124,6 +137,8 @@ def _perform(
     console.print(calls_table(found))
     if sizes:
         console.print(sizes_table(found))
+    if times:
+        console.print(times_table(found, times))
     write_json(json, found.to_json())
     for path, text in made_texts.items():
         write_atomic(path, text.encode())
@@ -150,6 +165,22 @@ def _wave(request: ChipRequest, metered: MeteredChip) -> str:
 
 
 TEXTS = {"verilog": _verilog, "wave": _wave}
+
+
+def _times(within: str | None, families: Collection[str]) -> dict[str, float]:
+    """Seconds by what the user wrote."""
+    from adamb.budgets.quantity import TIMES, parse_quantity
+
+    if within is None:
+        return {}
+    if not families:
+        raise InputError("within", within, "needs a clock, which --fabric none does not give")
+    units = {**TIMES, "ns": Fraction(1, 10**9)}
+    expected = "times such as 14ns or 7.8us, at most an hour"
+    names = [name.strip() for name in within.split(",")]
+    if len(names) > TIMES_MAX:
+        raise InputError("within", within, f"at most {TIMES_MAX} times")
+    return {name: parse_quantity("within", name, units, most=3600, expected=expected) for name in names}
 
 
 def _one_of(name: str, value: str, choices: Collection[str]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rich.table import Table
 
 from adamb.budgets.sizes import format_bytes
@@ -40,7 +42,7 @@ def sizes_table(found: ChipSummary) -> Table:
     caption = (
         "LUTs and flip-flops of the engine alone; block RAMs hold the SRAM; clock of both, best of three "
         "placements; "
-        f"a decision of {found.act_engine.cycles_max} cycles, the longest above"
+        f"a decision of {found.act_engine.cycles_max} cycles, the longest above; {found.tools}"
     )
     view = framed("Size and clock", headings, caption)
     for engine in found.engines:
@@ -48,4 +50,21 @@ def sizes_table(found: ChipSummary) -> Table:
             engine.family, engine.built_for, str(engine.luts), str(engine.flip_flops), str(engine.block_rams),
             f"{engine.mhz:.0f}", f"{found.decision_ns(engine):.0f}",
         )  # fmt: skip
+    return view
+
+
+def times_table(found: ChipSummary, times: Mapping[str, float]) -> Table:
+    """What is done within times, given in seconds under the names that the user gave them."""
+    longest, bound = found.act_engine.cycles_max, found.bound_act_cycles
+    needed = [
+        f"within {name} one needs {longest / seconds / 1e6:,.1f} MHz, one of the bound's {bound} cycles "
+        f"{bound / seconds / 1e6:,.1f} MHz"
+        for name, seconds in times.items()
+    ]
+    caption = f"decisions of {longest} cycles; mean observe with the processor at the engine's clock"
+    headings = ("engine", "for", *(f"in {name}" for name in times), "µs an observe")
+    view = framed("Decisions within a time", headings, "; ".join([caption, *needed]))
+    for engine in found.engines:
+        fitting = [f"{found.decisions_within(engine, seconds):,}" for seconds in times.values()]
+        view.add_row(engine.family, engine.built_for, *fitting, f"{found.observe_us(engine):,.0f}")
     return view
