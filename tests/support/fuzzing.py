@@ -145,6 +145,8 @@ def main() -> int:
         print("give --runs or --seconds", file=sys.stderr)
         return 2
     code = run(options.folder, options.seed, options.runs, options.seconds)
+    if code == 0 and options.seconds:
+        print(f"no find in {options.seconds:.0f} s of {options.engine}, seed {options.seed}")
     if shutil.which("gcov"):
         print(f"corpus: {coverage(options.folder, CORPUS)}")
     return code

@@ -51,11 +51,13 @@ CAMPAIGNS: dict[str, tuple[CampaignFigure, ...]] = {
         CampaignFigure("executions without a find", r"(\d+) executions in"),
         CampaignFigure("branches of the core that the corpus runs, per cent", r"(\d+) of (\d+) branches"),
     ),
+    "fuzz-hour": (CampaignFigure("seconds of libFuzzer without a find", r"no find in (\d+) s of libfuzzer"),),
     "soak": (
         CampaignFigure("episodes with power cuts", r"1 KiB: (\d+) episodes"),
         CampaignFigure("calls", r"(\d+) calls, nothing broken"),
     ),
     "same-bytes": (CampaignFigure("archives with the same bytes in two builds", r"(\d+) passed"),),
+    "floor": (CampaignFigure("tests with the lowest versions that pyproject.toml allows", r"(\d+) passed"),),
 }
 MORE_IS_BETTER = {(name, one.name): one.more_is_better for name, all_ in CAMPAIGNS.items() for one in all_}
 Recorded = dict[tuple[str, str], float]
