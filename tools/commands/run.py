@@ -18,9 +18,11 @@ from adamb.host_sim.files import PART
 from adamb.tools import outputs
 from adamb.tools.exit_codes import INTERRUPTED, OK, USAGE, VIOLATED
 from adamb.tools.options import (
+    BATTERY,
     CORE_HELP,
     LIVE_PORT,
     OUTPUT,
+    PERIOD,
     TRACE_HELP,
     LivePage,
     PlayedProblem,
@@ -43,6 +45,8 @@ from adamb.tools.options import (
 from adamb.tools.options import in_panel as _option
 
 if TYPE_CHECKING:
+    from adamb.budgets.battery import Battery
+    from adamb.budgets.boards import Board
     from adamb.host_sim.agent import Agent
     from adamb.host_sim.blocks.recording import Recording
     from adamb.host_sim.problem import Problem
@@ -72,6 +76,8 @@ class RunRequest:
     live_port: int | None
     """Of the page that follows the run; None is no page."""
     statistics: bool
+    powered: tuple[Board, Battery | None] | None = None
+    """The board whose energy is asked for, and its battery."""
 
     def check_outputs(self) -> bool:
         """Whether the run is going to write files; an error where it cannot."""
@@ -116,8 +122,11 @@ def run(  # long because: one line an option
         str | None, _option("--budget", help="cap in bytes: 4KiB, 512B, 4096", panel=LEARNER)
     ] = None,
     board: Annotated[
-        str | None, _option("--board", help="take the cap from a board instead", panel=LEARNER)
+        str | None,
+        _option("--board", help="take the cap from a board; on a target also energy", panel=LEARNER),
     ] = None,
+    battery: Annotated[str | None, _option("--battery", help=BATTERY, panel=LEARNER)] = None,
+    period: Annotated[str | None, _option("--period", help=PERIOD, panel=LEARNER)] = None,
     when_full: Annotated[str | None, of_controller("when_full", LEARNER)] = None,
     bonus: Annotated[
         str | None, of_controller("bonus", LEARNER, "; reference in mode paper: or theory, of its proofs")
@@ -177,7 +186,9 @@ def run(  # long because: one line an option
         with_traces(problem, pairs("set", parameter), trace),
     )
     cap = budget_from(budget, board)
-    output = (json, out, plot, record, force, quiet, references, port if live_page else None, statistics)
+    page = port if live_page else None
+    powered = _powered(battery, period, board, core)
+    output = (json, out, plot, record, force, quiet, references, page, statistics, powered)
     request = RunRequest(played, agent, cap, {**options, **more}, *output)
     code = perform(request)
     if trace and agent == "adamb" and code == OK:
@@ -263,10 +274,26 @@ def _simulate(request: RunRequest, errors: Console) -> Outcome:
                 raise
             failure, result = error, error.partial
     result.statistics = problem.statistics() if request.statistics else None
+    if request.powered is not None and result.target is not None:
+        from adamb.tools.device.loop.energy import energy
+
+        result.target["energy"] = energy(result.target, *request.powered)
     recording = None if recorder is None else recorder.finish(result.episodes)
     whole = failure is None and not result.interrupted
     found = _references(request, errors) if whole and request.references and request.out else ({}, 0)
     return Outcome(result, problem, agent, recording, found, failure)
+
+
+def _powered(
+    battery: str | None, period: str | None, board: str | None, core: str | None
+) -> tuple[Board, Battery | None] | None:
+    if board is None and battery is None and period is None:
+        return None
+    from adamb.budgets.boards import load_board
+    from adamb.tools.device.loop.energy import asked_battery
+
+    asked = asked_battery(battery, period, board, core)
+    return None if board is None else (load_board(board), asked)
 
 
 def _recorder(problem: Problem, agent: Agent, episodes: int) -> Any:

@@ -17,6 +17,7 @@ from rich.text import Text
 from adamb.budgets.sizes import format_bytes
 from adamb.host_sim.runner import LAST, estimate
 from adamb.tools.options import seeds_text
+from adamb.tools.terminal.target_rows import target_lines
 
 if TYPE_CHECKING:
     from adamb.host_sim.agent import Agent, Progress
@@ -260,29 +261,6 @@ def _of_environment(figures: dict[str, np.ndarray]) -> list[tuple[str, str]]:
     rows = [("environment episodes", ended)]
     if figures["clipped_rewards"].any():
         rows.append(("clipped rewards", f"{figures['clipped_rewards'].mean():.4g}"))
-    return rows
-
-
-TARGET_LABELS = {"act": "act", "observe": "observe", "end_episode": "end of episode"}
-
-
-def target_lines(result: RunResult) -> list[tuple[str, str]]:
-    """What was measured where the controller ran, if that was not here."""
-    found = result.target
-    if found is None:
-        return []
-    rows = [("target", f"{', '.join(found['names'])}: {found['software']}")]
-    for name, label in TARGET_LABELS.items():
-        if name in found:
-            cost, unit = found[name], found["unit"]
-            text = f"{cost['mean']:.5g} {unit} (99 %: {cost['p99']:.5g}, most {cost['most']})"
-            rows.append((f"{label}, on the target", text))
-    line = found["link"]
-    again = f", {line['repeats']} sent again" if line["repeats"] else ""
-    back = f"; the target came back {line['returns']} times" if line["returns"] else ""
-    rows.append(("link", f"{line['calls']} calls{again}{back}"))
-    same = "could not be read" if result.digest is None else f"{result.digest}, as --core c gives it"
-    rows.append(("digest of its block", same))
     return rows
 
 

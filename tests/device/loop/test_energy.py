@@ -1,0 +1,71 @@
+"""Energy of a run on a target: the figures of a board applied to what was measured, worked out by hand."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from adamb.budgets.battery import Battery
+from adamb.budgets.boards import load_board
+from adamb.tools.device.loop.energy import energy
+from support.command import adamb, one_line
+
+
+def measured(name: str, unit: str, act: float, observe: float) -> dict:
+    return {"names": [name], "unit": unit, "act": {"mean": act}, "observe": {"mean": observe}}
+
+
+def test_instructions_become_energy_by_clock_cycles_current_and_voltage():
+    board = load_board("microbit")
+    made = energy(measured("cortex-m0", "instructions", 100, 4000), board, None)
+    assert made is not None and made["board"] == board.name
+    assert made["act_uj"] == pytest.approx(list(board.energy_uj(100)))
+    assert made["observe_uj"] == pytest.approx(list(board.energy_uj(4000))) and "battery" not in made
+
+
+def test_times_that_a_board_has_measured_are_taken_as_they_are():
+    board = load_board("microbit")  # 4.1 to 4.4 mA at 3 V, 16 MHz
+    by_time = energy(measured("board:/dev/x", "µs", 100, 1000), board, None)
+    by_cycles = energy(measured("board:/dev/x", "cycles", 1600, 16_000), board, None)
+    assert by_time is not None and by_cycles is not None
+    assert by_time["act_uj"] == pytest.approx([1.23, 1.32])
+    assert by_cycles["observe_uj"] == pytest.approx([12.3, 13.2])
+
+
+@pytest.mark.parametrize(("name", "unit"), [("cortex-m3", "instructions"), ("micropython", "µs")])
+def test_what_says_nothing_about_a_board_gives_no_energy(name, unit):
+    assert energy(measured(name, unit, 100, 4000), load_board("microbit"), None) is None
+
+
+def test_a_period_that_is_too_short_costs_the_sentence_and_not_the_run():
+    made = energy(measured("board:/dev/x", "µs", 10, 2e6), load_board("microbit"), Battery(1000, 1))
+    assert made is not None
+    said = made["battery"]["sentence"]
+    assert said.startswith("does not last: period = '1 s': act and observe take up to 2")
+
+
+@pytest.mark.slow
+def test_the_run_shows_energy_and_battery_of_the_board(capsys, tmp_path):
+    arguments = ["--episodes", 4, "--seeds", 1, "--quiet", "--json", tmp_path / "r.json"]
+    battery = ["--board", "microbit", "--battery", "1000mAh", "--period", "1s"]
+    code, out, _ = adamb(capsys, "run", "oil-laplace", "--core", "cortex-m0", *arguments, *battery)
+    shown = " ".join(out.replace("│", " ").split())
+    assert code == 0 and "µJ a decision on nrf51" in shown and "1000 mAh last" in shown
+    found = json.loads((tmp_path / "r.json").read_text())["target"]
+    low, high = load_board("microbit").energy_uj(found["act"]["mean"])
+    assert found["energy"]["act_uj"] == pytest.approx([low, high])
+    assert found["energy"]["battery"]["hours"][0] > 24
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--battery", "1Ah"], "add --period"),
+        (["--battery", "1Ah", "--period", "1s"], "needs the currents of a --board, and --core cortex-m0"),
+        (["--battery", "1Ah", "--period", "1s", "--board", "pico"], "needs the currents of a --board"),
+    ],
+)
+def test_a_battery_without_what_it_needs_is_one_line(options, says, capsys):
+    code, _, err = adamb(capsys, "run", "oil-laplace", *options, "--episodes", 2)
+    assert code == 2 and says in one_line(err)
