@@ -32,12 +32,15 @@ static uint32_t contract_four_mean(uint32_t sum, uint32_t total)
 #define CUT_adamb_counts_add_1                                                                     \
     CUT_AT(1, HOLDS(count <= most && n <= most) HOLDS(count + n > most),                            \
            count = any32(); n = any16(); change_block(c->w), count + n)
+#define CUT_adamb_counts_fold_1 CUT_AT(1, CHAIN_OK(head), left = any32(); head = any16(); change_block(c->w), left)
 #define BEFORE_find "counts_find.h"
 #define BEFORE_adamb_counts_add "counts_add.h"
+#define BEFORE_adamb_counts_fold "counts_fold.h"
 #include "adamb_counts.c"
 #undef find
 #undef place
 #undef halve
+#undef adamb_counts_add
 
 static adamb_call any_record(uint16_t *block, uint32_t *rec, uint32_t *level)
 {
@@ -125,6 +128,19 @@ void prove_free(void)
     adamb_call c = any_record(block, &rec, &level);
     ASSUME(is_link(&c, rec));
     adamb_counts_free(&c, (uint16_t)rec);
+    CHECK(seal_kept(block, before));
+    REACHED;
+}
+
+/* The counts of a leaf into those of its parent, which may be the same record where links are damaged. */
+void prove_fold(void)
+{
+    uint16_t *block = sealed_block();
+    proof_seal before = seal_of(block);
+    uint32_t from, level, to = any32();
+    adamb_call c = any_record(block, &from, &level);
+    ASSUME(is_link(&c, from) && is_link(&c, to) && level < c.finest);
+    adamb_counts_fold(&c, (uint16_t)from, (uint16_t)to, (uint8_t)level);
     CHECK(seal_kept(block, before));
     REACHED;
 }

@@ -58,8 +58,7 @@ static int gathered_ok(const adamb_call *c)
 static adamb_call any_ball(uint16_t *block)
 {
     adamb_call c = any_call(block);
-    ASSUME(ball_ok(&c) && gathered_ok(&c));
-    ASSUME(c.next == 0 || c.next < at(block[ADAMB_H_UNITS]) - 2);
+    ASSUME(ball_ok(&c) && gathered_ok(&c) && next_ok(&c));
     return c;
 }
 
@@ -112,7 +111,7 @@ void prove_jobs(void)
     proof_seal before = seal_of(block);
     adamb_call c = any_call(block);
     adamb_learn_jobs(&c);
-    CHECK(seal_kept(block, before));
+    CHECK(seal_kept(block, before) && call_ok(&c));
     REACHED;
 }
 
@@ -121,7 +120,7 @@ void prove_sample(void)
     uint16_t *block = sealed_block();
     proof_seal before = seal_of(block);
     adamb_call c = any_call(block);
-    ASSUME(c.next == 0 || c.next < at(block[ADAMB_H_UNITS]) - 2);
+    ASSUME(next_ok(&c));
     adamb_learn_sample(&c, any16(), any16(), any16(), any16());
     CHECK(seal_kept(block, before) && call_ok(&c) && c.level <= c.finest);
     REACHED;

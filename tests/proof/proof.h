@@ -92,24 +92,25 @@ static uint16_t *sealed_block(void)
     return block;
 }
 
-/* The sealed words as they were. */
+/* The sealed words as they were, and the flags: no seal covers these, but no call writes them either. */
 typedef struct {
-    uint16_t magic, hash, units, dims, scale, pool_at;
+    uint16_t magic, hash, units, dims, scale, pool_at, flags;
 } proof_seal;
 
 static proof_seal seal_of(const uint16_t *w)
 {
     return (proof_seal){w[ADAMB_H_MAGIC], w[ADAMB_H_HASH],  w[ADAMB_H_UNITS],
-                        w[ADAMB_H_DIMS],  w[ADAMB_H_SCALE], w[ADAMB_H_POOL_AT]};
+                        w[ADAMB_H_DIMS],  w[ADAMB_H_SCALE], w[ADAMB_H_POOL_AT], w[ADAMB_H_FLAGS]};
 }
 
 static int seal_kept(const uint16_t *w, proof_seal was)
 {
     return w[ADAMB_H_MAGIC] == was.magic && w[ADAMB_H_HASH] == was.hash && w[ADAMB_H_UNITS] == was.units &&
-           w[ADAMB_H_DIMS] == was.dims && w[ADAMB_H_SCALE] == was.scale && w[ADAMB_H_POOL_AT] == was.pool_at;
+           w[ADAMB_H_DIMS] == was.dims && w[ADAMB_H_SCALE] == was.scale && w[ADAMB_H_POOL_AT] == was.pool_at &&
+           w[ADAMB_H_FLAGS] == was.flags;
 }
 
-/* Any content, but for the seal. */
+/* Any content, but for the seal and the flags. */
 static void change_block(uint16_t *w)
 {
     proof_seal was = seal_of(w);
@@ -163,5 +164,11 @@ static int ball_ok(const adamb_call *c)
 {
     return c->level <= c->finest && word_ok(c, c->slot) && (c->rec == 0 || is_link(c, c->rec)) &&
            (c->parent == 0 ? c->level == 0 : is_link(c, c->parent) && c->level != 0);
+}
+
+/* Where the next value lies, which tracking looks at; the paper's mode leaves it as it was. */
+static int next_ok(const adamb_call *c)
+{
+    return has_flag(c->w, ADAMB_FLAG_PAPER) || c->next == 0 || c->next < at(c->w[ADAMB_H_UNITS]) - 2;
 }
 #endif

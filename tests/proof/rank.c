@@ -51,7 +51,11 @@ void prove_start(void)
     uint16_t *block = sealed_block();
     adamb_call c = any_call(block);
     adamb_ranking r;
+    uint32_t watched = any32();
+    ASSUME(watched < at(block[ADAMB_H_UNITS]));
+    uint16_t word = block[watched];
     adamb_rank_start(&c, &r, any16());
+    CHECK(block[watched] == word);
     CHECK(ranking_ok(&c, &r) && r.rec == 0 && r.of == 0 && r.balls == 0);
     REACHED;
 }
@@ -64,7 +68,11 @@ void prove_ball(void)
     uint32_t where = any32(), level = where >> 25 & 15u;
     ASSUME(ranking_ok(&c, &r) && r.balls < 1 << 16 && level <= c.finest);
     ASSUME(level != 0 || (r.rec == 0 && r.of == 0));
+    uint32_t watched = any32();
+    ASSUME(watched < at(block[ADAMB_H_UNITS]));
+    uint16_t word = block[watched];
     adamb_rank_ball(&c, &r, any16(), where);
+    CHECK(block[watched] == word);
     CHECK(ranking_ok(&c, &r));
     REACHED;
 }
@@ -75,9 +83,13 @@ void prove_end(void)
     proof_seal before = seal_of(block);
     adamb_call c = any_call(block);
     adamb_ranking r;
+    uint32_t watched = any32();
     ASSUME(ranking_ok(&c, &r));
+    ASSUME(watched < at(block[ADAMB_H_UNITS]));
+    uint16_t word = block[watched];
     adamb_rank_end(&c, &r);
     CHECK(seal_kept(block, before));
+    CHECK(watched == c.tree + ADAMB_S_EFFECT || block[watched] == word);
     CHECK(c.best_q <= ADAMB_VALUE_MAX);
     REACHED;
 }

@@ -62,6 +62,48 @@ PLANTED = {
         "ADAMB_SNAPSHOT_AT_UNITS)) > words",
         "ADAMB_SNAPSHOT_AT_UNITS)) > words + 4",
     ),
+    "a slot that reclaiming takes for a link": (
+        "pick",
+        "adamb_reclaim.c",
+        "if (!is_link(c, word)) {\n            continue;",
+        "if (is_value(word)) {\n            continue;",
+    ),
+    "counts that are folded as long as links go on": (
+        "fold",
+        "adamb_counts.c",
+        "for (uint32_t left = c->links; left != 0 && is_link(c, head); left--, head = w[at(head)]) {",
+        "for (uint32_t left = c->links; is_link(c, head); head = w[at(head)]) {",
+    ),
+    "a call that goes on behind a broken seal": (
+        "calls_on_a_broken_seal",
+        "adamb_core.c",
+        "    if (!adamb_config_usable(w)) {\n        return ADAMB_BAD_BLOCK;\n    }\n",
+        "",
+    ),
+    "a sharing test whose table is not there": (
+        "adapt_step",
+        "adamb_adapt.c",
+        " && c->links >= ADAMB_SHARE_TABLE_UNITS",
+        "",
+    ),
+    "a link that the scrub does not compare": (
+        "slice_of_values",
+        "adamb_guard.c",
+        "|| !in_use(c, w[slot])",
+        "|| w[slot] == 0",
+    ),
+    "a save that is larger than the block": (
+        "store_restore",
+        "adamb_store.c",
+        "ADAMB_SNAPSHOT_AT_UNITS)) > words",
+        "ADAMB_SNAPSHOT_AT_UNITS)) > words + 4",
+    ),
+    "a search that meets the same save again": (
+        "search",
+        "adamb_store.c",
+        "*number = best_number - 1;",
+        "*number = best_number;",
+    ),
     "a walk without an end": ("value_at", "adamb_value.c", "for (; bits != 0 && w[i]", "for (; w[i]"),
 }
 

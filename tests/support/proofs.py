@@ -56,6 +56,20 @@ _SCAN = Proof(
 )
 _DIMENSIONS = [(d_s, d_a) for d_s in (1, 2, 3) for d_a in (1, 2, 3)]
 _SCANS = tuple(replace(_SCAN, limits=f"{d_s}+{d_a}, any block", d_s=d_s, d_a=d_a) for d_s, d_a in _DIMENSIONS)
+_OBSERVE = (
+    Proof("observe", "observe", "adamb_observe", KEEPS + ", ends", slow=True),
+    Proof("observe", "adapt_step", "adamb_adapt_step", KEEPS),
+    Proof("observe", "end_episode", "adamb_end_episode", KEEPS + ", ends"),
+    Proof("observe", "restart", "adamb_call_restart", KEEPS + ", ends", slow=True),
+    Proof("observe", "init_whole", "adamb_init", INSIDE + ", ends", "any configuration, words"),
+    Proof(
+        "observe",
+        "calls_on_a_broken_seal",
+        "adamb_observe, _end_episode",
+        "reads the header, changes nothing",
+        "broken seal, null pointers",
+    ),
+)
 _CHECK = (
     Proof("check", "check", "adamb_check", INSIDE + ", accepts only sound sealed words", ANYTHING),
     Proof("check", "walk_value", "walk_value of adamb_check", INSIDE + ", ends", slow=True),
@@ -88,6 +102,16 @@ _COUNTS = (
     Proof("counts", "entry", "find", KEEPS, rounds=6),
     Proof("counts", "add", "adamb_counts_add", KEEPS, rounds=6),
     Proof("counts", "free", "adamb_counts_free", KEEPS, rounds=6),
+    Proof("counts", "fold", "adamb_counts_fold", KEEPS, rounds=6),
+)
+_RECLAIM = (
+    Proof("reclaim", "fold_leaf", "fold of adamb_reclaim_tree", KEEPS),
+    Proof("reclaim", "remove", "remove_block", KEEPS, rounds=6),
+    Proof("reclaim", "pick", "pick", INSIDE + ", finds links or none", rounds=6),
+    Proof("reclaim", "played", "played", INSIDE + ", ends"),
+    Proof("reclaim", "tree", "adamb_reclaim_tree", KEEPS + ", ends", rounds=6),
+    Proof("reclaim", "pick_node", "adamb_prune_pick", INSIDE + ", ends, a way of links", slow=True),
+    Proof("reclaim", "join", "adamb_prune_join", KEEPS, "any block, way of links"),
 )
 _RANK = (
     Proof("rank", "start", "adamb_rank_start", INSIDE),
@@ -110,6 +134,46 @@ _SNAPSHOT = (
         "inside block and bytes",
         "any block, any capacity",
         3,
+    ),
+)
+_GUARD = (
+    Proof("guard", "slice_of_values", "scrub_value of adamb_scrub", INSIDE + ", ends"),
+    Proof("guard", "slice_of_a_record", "scrub_record", INSIDE + ", ends"),
+    Proof("guard", "slice_of_balls", "scrub_ball", INSIDE + ", ends", rounds=6),
+    Proof("guard", "scrub", "adamb_scrub", INSIDE, ANYTHING, rounds=6),
+    Proof(
+        "guard",
+        "guard",
+        "adamb_guard_*",
+        "leaves a sound block or says why not",
+        "any code, block, store",
+        slow=True,
+    ),
+)
+_STORAGE = "any geometry, any storage"
+_STORE = (
+    Proof("store", "read_heads", "read_heads of the store", "inside heads", _STORAGE),
+    Proof("store", "read_snapshot", "read_snapshot", "inside page and block, ends", _STORAGE),
+    Proof("store", "search", "find", "inside heads, ends", _STORAGE),
+    Proof("store", "open", "adamb_store_open", "inside heads, ends", _STORAGE),
+    *(
+        Proof("store", entry, "adamb_store_open", "the store is one that the others allow", limits)
+        for entry, limits in (
+            ("open_flash", "page 256, sector 4096"),
+            ("open_large", "page 8, sector 131072"),
+            ("open_eeprom", "page 32, sector 32"),
+        )
+    ),
+    Proof("store", "erase_group", "erase_group", "ends", _STORAGE),
+    Proof("store", "holds_slot", "holds", "inside page, heads and block, ends", _STORAGE),
+    Proof("store", "write_slot", "write_slot", "inside page, heads and block, ends", _STORAGE),
+    Proof("store", "store_save", "adamb_store_save", "inside, ends", _STORAGE),
+    Proof(
+        "store",
+        "store_restore",
+        "adamb_store_restore",
+        "inside, ends; a block with sound sealed words",
+        _STORAGE,
     ),
 )
 _CODES = tuple(
@@ -145,4 +209,7 @@ _NUMBERS = tuple(
         ("initial", "adamb_number_initial", "15 bits", "every horizon and step"),
     )
 )
-PROOFS = (*_ACT, *_WALKS, *_SCANS, *_RANK, *_LEARN, *_COUNTS, *_CHECK, *_SNAPSHOT, *_CODES, *_NUMBERS)
+PROOFS = (
+    *_ACT, *_WALKS, *_SCANS, *_RANK, *_LEARN, *_COUNTS, *_RECLAIM, *_OBSERVE, *_CHECK, *_SNAPSHOT,
+    *_GUARD, *_STORE, *_CODES, *_NUMBERS,
+)  # fmt: skip
