@@ -56,7 +56,7 @@ CAMPAIGNS: dict[str, tuple[CampaignFigure, ...]] = {
         CampaignFigure("episodes with power cuts", r"1 KiB: (\d+) episodes"),
         CampaignFigure("calls", r"(\d+) calls, nothing broken"),
     ),
-    "same-bytes": (CampaignFigure("archives with the same bytes in two builds", r"(\d+) passed"),),
+    "same-bytes": (CampaignFigure("comparisons of wheel and sdist with a second build", r"(\d+) passed"),),
     "floor": (CampaignFigure("tests with the lowest versions that pyproject.toml allows", r"(\d+) passed"),),
 }
 MORE_IS_BETTER = {(name, one.name): one.more_is_better for name, all_ in CAMPAIGNS.items() for one in all_}
