@@ -52,6 +52,31 @@ def test_an_unknown_problem_is_one_line(capsys: pytest.CaptureFixture[str]) -> N
     assert "no-such-problem" in complaint(capsys, "no-such-problem", "--quiet")
 
 
+LARGE = """
+import numpy as np
+from adamb.host_sim import Problem
+
+class Large(Problem):
+    horizon = 2
+    d_s, d_a = {dims}
+
+    def draw_noise(self, generator, episodes):
+        return np.zeros((episodes, 2))
+
+    def dynamics(self, h, states, actions, noise):
+        return np.ones(len(states)), states
+"""
+
+
+@pytest.mark.parametrize(("dims", "name"), [("4, 1", "state"), ("1, 4", "action")])
+def test_a_problem_that_does_not_fit_the_engine_is_one_line(
+    dims: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "large.py").write_text(LARGE.format(dims=dims))
+    found = complaint(capsys, f"{tmp_path / 'large.py'}:Large", "--quiet")
+    assert f"{name} dimensions = 4: the engine has 3" in found
+
+
 @pytest.mark.parametrize("package", [name for name in PACKAGES if name != "pythondata_cpu_serv"])
 def test_a_missing_tool_is_named_with_the_install_that_brings_it(
     package: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
