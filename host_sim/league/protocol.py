@@ -73,8 +73,8 @@ class LeagueTask:
 SHIFTING = (("arrivals", "shifting"),)
 DRAM_RULES = ("t-star", "best-static", "adaptive", "timeout-100")
 CACHE_RULES = ("planned", "utility-greedy", "myopic", "proportional", "half")
-SLOW_DRAM = "its simulator takes 15 times as long as a learner"
-SLOW_CACHE = "its simulator takes 30 times as long as a learner"
+SLOW_DRAM = "its simulator takes far longer than a learner"
+SLOW_CACHE = "its simulator takes far longer than a learner"
 STATIONARY = (
     LeagueTask("oil-laplace", "oil-laplace"),
     LeagueTask("oil-laplace-border", "oil-laplace", (("place", "border"),)),

@@ -6,6 +6,9 @@
 
 enum { DIMENSIONS = 8, TIMED_EVERY = 16 };
 
+/* A step takes microseconds: if it took so long, another program came between. */
+static const int64_t INTERRUPTED_NS = 1000000;
+
 /* What one learner has in hand between two calls. */
 typedef struct {
     int32_t learner, instance;
@@ -72,6 +75,8 @@ static int timed_step(play_run *run, const play_problem *problem, const play_age
     if (error >= 0)
         error = observe(run, agent, h, one);
     int64_t observed = now(), clock = before - empty;
+    if (observed - before >= INTERRUPTED_NS)
+        return error;
     run->act_ns += without(acted - before, clock);
     run->environment_ns += without(stepped - acted, clock);
     run->observe_ns += without(observed - stepped, clock);
@@ -101,6 +106,19 @@ static void keep_last(const play_run *run, const player *one)
         run->last_actions[i * run->d_a + c] = one->inside[c];
 }
 
+/* What an agent does between two episodes, such as planning, counts as learning. */
+static int end(play_run *run, const play_agent *agent, int32_t k, const player *one)
+{
+    if (agent->end_episode == NULL)
+        return 0;
+    if (k % TIMED_EVERY != 0)
+        return agent->end_episode(agent->learners, one->learner, 1);
+    int64_t empty = now(), before = now();
+    int error = agent->end_episode(agent->learners, one->learner, 1);
+    run->observe_ns += without(now() - before, before - empty);
+    return error;
+}
+
 static int episode(play_run *run, const play_problem *problem, const play_agent *agent, int32_t k, player *one)
 {
     start(run, k, one);
@@ -120,7 +138,7 @@ static int episode(play_run *run, const play_problem *problem, const play_agent 
         shift(one->next, run->d_s, 0.0, one->state);
     }
     run->returns[one->instance * run->stride + k] = one->sum;
-    return agent->end_episode == NULL ? 0 : agent->end_episode(agent->learners, one->learner, 1);
+    return end(run, agent, k, one);
 }
 
 int play_episodes(play_run *run, const play_problem *problem, const play_agent *agent, int32_t first, int32_t n)
