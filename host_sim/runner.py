@@ -205,6 +205,8 @@ def simulate(
     """
     if isinstance(agent, str):
         agent = make_agent(agent, problem, **options)
+    elif isinstance(agent, type):
+        raise InputError("agent", agent.__name__, "is a class; give an object of it or a registered name")
     elif options:
         raise InputError("agent", agent.name, f"is built already; give {', '.join(options)} to make_agent")
     total = problem.episodes if episodes is None else episodes

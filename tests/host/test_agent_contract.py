@@ -133,3 +133,5 @@ def test_a_name_is_built_with_its_options_and_a_built_agent_takes_none():
     assert "\n" not in repr(by_name)
     with pytest.raises(InputError, match="is built already; give budget_bytes to make_agent"):
         simulate(task, agent, budget_bytes=BUDGET)
+    with pytest.raises(InputError, match="agent = 'CoreAgent': is a class; give an object of it"):
+        simulate(task, type(agent))

@@ -134,7 +134,7 @@ def chosen(line_up: list[Contender], only: Sequence[str]) -> list[Contender]:
     known = {_short(contender.agent) for contender in line_up}
     for name in only:
         if name not in known:
-            raise unknown_name("only", name, known)
+            raise unknown_name("only", name, sorted(known))
     kept = {*only, "random", "adamb"}
     return [contender for contender in line_up if _short(contender.agent) in kept]
 
