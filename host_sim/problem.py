@@ -19,7 +19,7 @@ import numpy as np
 from adamb.budgets.errors import InputError
 from adamb.host_sim import draws
 from adamb.host_sim._sim import ffi, lib
-from adamb.host_sim.agent import Shape
+from adamb.host_sim.agent import Shape, methods_of
 from adamb.host_sim.draws import (
     STREAM_DRIFT,
     STREAM_INSTANCE,
@@ -91,6 +91,7 @@ class Problem(ABC):
     d_a: int = 1
     horizon: int = 5
     parameters: ClassVar[Mapping[str, Parameter]] = {}
+    defined_methods: ClassVar[Mapping[str, object]] = {}
     #: Set by tasks that clip everything they return; the outcomes of all others are checked at every step.
     trusted: bool = False
     #: (n, d_s) start states of every episode; None where each episode draws its own.
@@ -106,6 +107,7 @@ class Problem(ABC):
         super().__init_subclass__(**arguments)
         adopt_old_hooks(cls)
         check_declared("parameters", cls.parameters)
+        cls.defined_methods = methods_of(cls)
 
     def __init__(
         self,

@@ -12,6 +12,7 @@ from adamb.host_sim.agent import offered
 from adamb.host_sim.agents import make_agent
 from adamb.host_sim.agents.core import CoreAgent
 from adamb.host_sim.league.together import Together
+from adamb.host_sim.problem import Problem
 from adamb.host_sim.problems.oil import SHAPES, SURVEYS, Oil
 
 SEEDS = (3, 4, 5)
@@ -184,3 +185,13 @@ def test_a_method_that_was_replaced_is_called():
     problem.dynamics = lambda h, *rest: calls.append(h) or kept(h, *rest)
     simulate(problem, "adamb")
     assert calls == list(range(problem.horizon)) * 5
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [(Oil, "begin_episode"), (Problem, "step"), (CoreAgent, "observe")]
+)
+def test_a_method_that_was_replaced_in_its_class_is_called(kind, name, monkeypatch):
+    calls, kept = [], getattr(kind, name)
+    monkeypatch.setattr(kind, name, lambda *given: calls.append(name) or kept(*given))
+    simulate(make_problem("oil-laplace", SEEDS, episodes=5), "adamb")
+    assert len(calls) in (5, 25)
