@@ -37,7 +37,7 @@ EDITS = {name: value + 1 for name, value in LEARNER.items()} | {
     "share_same_min": 40,
     "share_hash": LEARNER["share_hash"] + 2,
     "detect_floor_shift": 0,
-    "detect_least_shift": 3,
+    "detect_least_shift": 2,
     "memory_noise": 0,
     "memory_margin": 1,
     "noise_least": 4000,

@@ -47,13 +47,13 @@ def test_a_browser_follows_a_run_until_it_is_stopped(tab):
 
 
 def test_a_browser_sees_the_end_of_a_run_that_finishes(tab):
-    command = ["run", "oil-laplace", "--budget", "1KiB", "--episodes", 3000, "--seeds", 3, "--quiet"]
+    command = ["run", "oil-laplace", "--budget", "1KiB", "--episodes", 100_000, "--seeds", 3, "--quiet"]
     with served(*command, "--live-page") as (process, address):
         tab.goto(address)
         until(tab, "document.getElementById('footer').textContent !== ''")
         process.wait(60)
     assert tab.locator("h1").inner_text() == "The run has finished"
-    assert tab.locator(".card .short").first.inner_text() == "3,000 of 3,000" and tab.wrong == []
+    assert tab.locator(".card .short").first.inner_text() == "100,000 of 100,000" and tab.wrong == []
 
 
 def test_a_watched_report_loads_itself_again_when_its_folder_changes(tab, folders, tmp_path):

@@ -106,7 +106,12 @@ def live_run(port: int, title: str) -> Iterator[Callable[[Hook], Hook]]:
     import_module("scipy.stats")  # intervals need it; in the middle of the run it would stop it for a second
     live = LiveRun(title)
     page = page_html(title)
-    with serving(port, {"/": (HTML, lambda: page), "/state.json": (JSON, live.content)}) as address:
+
+    def opened() -> bytes:
+        live.asked = time.monotonic()  # its first question may come after a short run
+        return page
+
+    with serving(port, {"/": (HTML, opened), "/state.json": (JSON, live.content)}) as address:
         print(f"live page: {address} (for browsers on this computer only)", file=sys.stderr, flush=True)
         try:
             yield live.follow

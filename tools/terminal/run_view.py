@@ -234,7 +234,7 @@ def lines(result: RunResult) -> list[tuple[str, str]]:
     rows.append(
         ("time per step", f"{_time(result.microseconds_per_step())} (environment {_time(environment)} apart)")
     )
-    rows += target_lines(result)
+    rows += target_lines(result) if result.target is not None else []
     for name, label in COUNTER_LABELS.items():
         mean = result.mean_stat(name)
         if mean is not None:
