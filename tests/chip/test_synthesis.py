@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from adamb.firmware_model.rtl.shape import EngineShape
-from adamb.tools.chip import synthesis
+from adamb.tools.chip import run_tool, synthesis
+from adamb.tools.chip.verilog import verilog
 from adamb.tools.maintain.documents import run
 from support.chip import need_chip_tools
 from support.paths import ROOT
@@ -33,6 +34,23 @@ def test_an_engine_for_one_state_and_one_action_has_at_most_400_luts(family: str
 def test_a_family_that_is_not_there_is_named() -> None:
     with pytest.raises(synthesis.InputError, match="one of ice40, ecp5"):
         synthesis.measure("ice50", EngineShape(WORDS))
+
+
+def test_two_at_once_do_not_take_each_others_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from adamb.firmware_model.rtl.engine import DecisionEngine
+
+    engine, real, inner = DecisionEngine(EngineShape(WORDS)), run_tool.run_wasm, []
+
+    def interrupted(*arguments: object) -> str:
+        if not inner:
+            inner.append(None)
+            inner[0] = verilog(engine, "adamb_engine")
+        return real(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(run_tool, "folder", lambda *parts: tmp_path)
+    monkeypatch.setattr(run_tool, "run_wasm", interrupted)
+    assert verilog(engine, "adamb_engine") == inner[0]
+    assert [each.suffix for each in tmp_path.iterdir()] == [".v"]
 
 
 def test_the_document_shows_what_the_command_prints() -> None:

