@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from adamb.budgets.errors import BudgetExceeded, InputError
-from adamb.host_sim._sim import ffi
-from adamb.host_sim.agent import AGENT_STREAM, Agent, Shape
+from adamb.host_sim._sim import ffi, lib
+from adamb.host_sim.agent import AGENT_STREAM, Agent, CompiledAgent, Shape
 from adamb.host_sim.parameter import Parameter
 
 HEADER_BYTES = 16
@@ -59,15 +59,45 @@ class TableRival(Rival):
     """A rival with a table whose cells per dimension are the option `size`, or follow from the budget.
 
     With `net=multiples` its points are 0, 1/size, 2/size, … as in the program of the AdaMB paper, and a state
-    stands for the nearest: the same cells, half a cell to the left, the last one wider.
+    stands for the nearest: the same cells, half a cell to the left, the last one wider. `c_name` is what the
+    names of the C functions begin with; a subclass chooses `size` and hands its configuration to `_make`.
     """
+
+    c_name = ""
+    size: int
+
+    def _make(self, config: Any) -> None:
+        self.offset, self.action_offset = self._offset(self.size), self._offset(self._size_a(self.size))
+        new, free = getattr(lib, f"{self.c_name}_new"), getattr(lib, f"{self.c_name}_free")
+        self._table = owned(new(config, self._seeds_pointer()), free)
 
     def _offset(self, size: int) -> float:
         return 0.5 / size if self.options.get("net") == "multiples" else 0.0
 
+    def _size_a(self, size: int) -> int:
+        return self.options["actions"] or size
+
+    def _states(self, size: int) -> int:
+        return size**self.d_s
+
     def _pairs(self, size: int) -> int:
         """Pairs of a state and an action in the table of a step."""
-        raise NotImplementedError
+        return self._states(size) * self._size_a(size) ** self.d_a
+
+    def act(self, h: int, states: np.ndarray) -> np.ndarray:
+        actions, pointer = self._out()
+        call = getattr(lib, f"{self.c_name}_act")
+        call(self._table, 0, self.n, h, doubles(states + self.offset), pointer)
+        return actions - self.action_offset
+
+    def observe(self, h: int, rewards: np.ndarray, next_states: np.ndarray) -> None:
+        call = getattr(lib, f"{self.c_name}_observe")
+        if call(self._table, 0, self.n, h, doubles(rewards), doubles(next_states + self.offset)) < 0:
+            raise MemoryError("the host has not enough memory for the counts")
+
+    def _compiled(self) -> CompiledAgent:
+        offsets = {"offset": self.offset, "action_offset": self.action_offset}
+        return CompiledAgent.of(self.c_name, self._table, self.n, **offsets)
 
     def _choose_size(self, bytes_of: Callable[[int], int], contributor: str) -> int:
         size = largest_size(

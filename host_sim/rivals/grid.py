@@ -7,18 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adamb.host_sim._sim import ffi, lib
-from adamb.host_sim.agent import CompiledAgent, Shape
+from adamb.host_sim.agent import Shape
 from adamb.host_sim.agents import register_agent
 from adamb.host_sim.parameter import Parameter
-from adamb.host_sim.rivals.common import (
-    HEADER_BYTES,
-    NET,
-    ON_OFF,
-    TableRival,
-    bonus_parameter,
-    doubles,
-    owned,
-)
+from adamb.host_sim.rivals.common import HEADER_BYTES, NET, ON_OFF, TableRival, bonus_parameter
 
 
 class NetQLearning(TableRival):
@@ -28,6 +20,8 @@ class NetQLearning(TableRival):
     """
 
     name = "epsql"
+    c_name = "rivals_grid"
+    compiled = TableRival._compiled
     options_known: ClassVar = {
         "bonus": bonus_parameter(0.1),
         "size": Parameter(None, "int", "cells per dimension; else (K H)^(1/(d+2)) or what fits", 1, 1024),
@@ -39,18 +33,11 @@ class NetQLearning(TableRival):
     def __init__(self, shape: Shape, **options: Any) -> None:
         super().__init__(shape, **options)
         self.size = self._choose_size(self.table_bytes, "the table of values")
-        self.offset, self.action_offset = (
-            self._offset(self.size),
-            self._offset(self.options["actions"] or self.size),
-        )
         config = ffi.new("rivals_grid_config *")
         config.n, config.d_s, config.d_a, config.horizon = self.n, self.d_s, self.d_a, self.horizon
-        config.size_s, config.size_a = self.size, self.options["actions"] or self.size
+        config.size_s, config.size_a = self.size, self._size_a(self.size)
         config.share, config.bonus = self.options["share"] == "on", self.options["bonus"]
-        self._grid = owned(lib.rivals_grid_new(config, self._seeds_pointer()), lib.rivals_grid_free)
-
-    def _pairs(self, size: int) -> int:
-        return size**self.d_s * (self.options["actions"] or size) ** self.d_a
+        self._make(config)
 
     def table_bytes(self, size: int) -> int:
         """Bytes of a learner with `size` cells per dimension."""
@@ -58,31 +45,18 @@ class NetQLearning(TableRival):
         per_pair = 2 * self.horizon + 2 if shared else 4 * self.horizon
         return HEADER_BYTES + self._pairs(size) * per_pair
 
-    def act(self, h: int, states: np.ndarray) -> np.ndarray:
-        actions, pointer = self._out()
-        lib.rivals_grid_act(self._grid, 0, self.n, h, doubles(states + self.offset), pointer)
-        return actions - self.action_offset
-
-    def observe(self, h: int, rewards: np.ndarray, next_states: np.ndarray) -> None:
-        moved = doubles(next_states + self.offset)
-        lib.rivals_grid_observe(self._grid, 0, self.n, h, doubles(rewards), moved)
-
-    def compiled(self) -> CompiledAgent:
-        offsets = {"offset": self.offset, "action_offset": self.action_offset}
-        return CompiledAgent.of("rivals_grid", self._grid, self.n, **offsets)
-
     def bytes_used(self) -> np.ndarray:
         return np.full(self.n, self.table_bytes(self.size), dtype=np.int64)
 
     def stats(self) -> dict[str, np.ndarray]:
         visited = np.zeros(self.n, dtype=np.int64)
-        lib.rivals_grid_visited(self._grid, ffi.from_buffer("int64_t[]", visited))
+        lib.rivals_grid_visited(self._table, ffi.from_buffer("int64_t[]", visited))
         return {"leaves": np.full(self.n, self.horizon * self._pairs(self.size)), "visited_cells": visited}
 
     def played(self, learner: int, h: int) -> tuple[float, int]:
         """Value and count of the cell that was last played at step h."""
         cell = ffi.new("double[2]")
-        lib.rivals_grid_played(self._grid, learner, h, cell)
+        lib.rivals_grid_played(self._table, learner, h, cell)
         return cell[0], int(cell[1])
 
 

@@ -7,18 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adamb.host_sim._sim import ffi, lib
-from adamb.host_sim.agent import CompiledAgent, Shape
+from adamb.host_sim.agent import Shape
 from adamb.host_sim.agents import register_agent
 from adamb.host_sim.parameter import Parameter
-from adamb.host_sim.rivals.common import (
-    HEADER_BYTES,
-    NET,
-    ON_OFF,
-    TableRival,
-    bonus_parameter,
-    doubles,
-    owned,
-)
+from adamb.host_sim.rivals.common import HEADER_BYTES, NET, ON_OFF, TableRival, bonus_parameter
 
 COUNT_MAX = 255
 SPARE_SHARE = 4
@@ -37,6 +29,7 @@ class ModelRival(TableRival):
     to the nearest entry of its pair. V is the largest Q and needs no bytes; the last step has no next state.
     """
 
+    c_name = "rivals_model"
     representatives = False
     prior = 0.0
 
@@ -46,9 +39,7 @@ class ModelRival(TableRival):
         self.sparse = self.options["counts"] == "sparse"
         bytes_of = self.table_bytes if self.options["size"] else self._comfortable_bytes
         self.size = self._choose_size(bytes_of, "the table of counts")
-        self.offset, self.action_offset = self._offset(self.size), self._offset(self._size_a(self.size))
-        model = lib.rivals_model_new(self._config(), self._seeds_pointer())
-        self._model = owned(model, lib.rivals_model_free)
+        self._make(self._config())
 
     def _config(self) -> Any:
         config = ffi.new("rivals_model_config *")
@@ -75,15 +66,6 @@ class ModelRival(TableRival):
             return -1
         return (self.budget_bytes - self.table_bytes(self.size)) // self._entry_bytes(self.size)
 
-    def _states(self, size: int) -> int:
-        return size**self.d_s
-
-    def _size_a(self, size: int) -> int:
-        return self.options["actions"] or size
-
-    def _pairs(self, size: int) -> int:
-        return self._states(size) * self._size_a(size) ** self.d_a
-
     def _entry_bytes(self, size: int) -> int:
         return 4 if self._states(size) <= 256 else 6
 
@@ -96,26 +78,12 @@ class ModelRival(TableRival):
         positions = 2 * self.d_s * self._states(size) if self.representatives else 0
         return HEADER_BYTES + positions + self._pairs(size) * per_pair
 
-    def act(self, h: int, states: np.ndarray) -> np.ndarray:
-        actions, pointer = self._out()
-        lib.rivals_model_act(self._model, 0, self.n, h, doubles(states + self.offset), pointer)
-        return actions - self.action_offset
-
-    def observe(self, h: int, rewards: np.ndarray, next_states: np.ndarray) -> None:
-        moved = doubles(next_states + self.offset)
-        if lib.rivals_model_observe(self._model, 0, self.n, h, doubles(rewards), moved) < 0:
-            raise MemoryError("the host has not enough memory for the counts")
-
     def end_episode(self) -> None:
-        lib.rivals_model_end_episode(self._model, 0, self.n)
-
-    def _compiled(self) -> CompiledAgent:
-        offsets = {"offset": self.offset, "action_offset": self.action_offset}
-        return CompiledAgent.of("rivals_model", self._model, self.n, **offsets)
+        lib.rivals_model_end_episode(self._table, 0, self.n)
 
     def _counters(self) -> np.ndarray:
         counters = np.zeros((self.n, 5), dtype=np.int64)
-        lib.rivals_model_counters(self._model, ffi.from_buffer("int64_t[]", counters))
+        lib.rivals_model_counters(self._table, ffi.from_buffer("int64_t[]", counters))
         return counters
 
     def bytes_used(self) -> np.ndarray:
@@ -138,7 +106,7 @@ class ModelRival(TableRival):
     def played(self, learner: int, h: int) -> tuple[float, int, float]:
         """Value, count and mean reward of the pair that was last played at step h."""
         pair = ffi.new("double[3]")
-        lib.rivals_model_played(self._model, learner, h, pair)
+        lib.rivals_model_played(self._table, learner, h, pair)
         return pair[0], int(pair[1]), pair[2]
 
 
