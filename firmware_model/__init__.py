@@ -16,15 +16,7 @@ import sys
 
 TYPE_CHECKING = False  # what type checkers take for true; a board has no `typing`
 if TYPE_CHECKING:
-    from ._spec import (
-        ERR_ARGUMENT,
-        ERR_BLOCK,
-        ERR_CONFIG,
-        ERR_DEVICE,
-        ERR_EMPTY,
-        ERR_MEMORY,
-        ERR_ORDER,
-    )
+    from ._spec import ERR_ARGUMENT, ERR_BLOCK, ERR_CONFIG, ERR_DEVICE, ERR_EMPTY, ERR_MEMORY, ERR_ORDER
     from .check import stats
     from .config import Config, required_words, thresholds
     from .core import Controller, attach, init

@@ -2,61 +2,17 @@
 
 from array import array
 
-from ._scratch import (
-    T_ACTION,
-    T_ACTION_MASK,
-    T_ACTION_SHIFT,
-    T_CHUNKS,
-    T_D_A,
-    T_D_S,
-    T_DEEPEST,
-    T_DIVISION,
-    T_FINEST,
-    T_FRACTION,
-    T_H,
-    T_HORIZON,
-    T_MOST,
-    T_SHARED,
-    T_STATE,
-    T_STATE_MASK,
-    T_STATE_SHIFT,
-    T_STEP,
-    T_TREE,
-    T_WORDS,
-)
-from ._spec import (
-    EFFECT_TOP,
-    H_DIMS,
-    H_FREE_HEAD,
-    H_FREE_N,
-    H_FRESH,
-    H_POOL_AT,
-    H_SCALE,
-    H_SHARE,
-    H_SINCE,
-    H_SPLITS,
-    H_TABLE,
-    H_WORDS,
-    NOISE_START,
-    S_ACTION,
-    S_EFFECT,
-    S_JOB_AT,
-    S_JOB_CELL,
-    S_LAST,
-    S_NOISE,
-    S_REWARD_MEAN,
-    S_REWARD_TOP,
-    S_ROOT,
-    S_SPREAD,
-    S_STATE,
-    S_V_AUX,
-    S_V_SLOT,
-    S_WORDS,
-    SHARE_OFF,
-    SHARE_TABLE_UNITS,
-    SHARE_TESTING,
-    TAG,
-)
+# isort: off
+from ._scratch import T_ACTION, T_ACTION_MASK, T_ACTION_SHIFT, T_CHUNKS, T_D_A, T_D_S, T_DEEPEST, T_DIVISION
+from ._scratch import T_FINEST, T_FRACTION, T_H, T_HORIZON, T_MOST, T_SHARED, T_STATE, T_STATE_MASK
+from ._scratch import T_STATE_SHIFT, T_STEP, T_TREE, T_WORDS
+from ._spec import EFFECT_TOP, NOISE_START, SHARE_OFF, SHARE_TABLE_UNITS, SHARE_TESTING, TAG
+from ._spec import H_DIMS, H_FREE_HEAD, H_FREE_N, H_FRESH, H_POOL_AT, H_SCALE, H_SHARE, H_SINCE, H_SPLITS
+from ._spec import H_TABLE, H_WORDS
+from ._spec import S_ACTION, S_EFFECT, S_JOB_AT, S_JOB_CELL, S_LAST, S_NOISE, S_REWARD_MEAN, S_REWARD_TOP
+from ._spec import S_ROOT, S_SPREAD, S_STATE, S_V_AUX, S_V_SLOT, S_WORDS
+
+# isort: on
 from .code import centre as code_centre
 from .code import division as code_division
 from .number import initial as number_initial

@@ -4,39 +4,16 @@ C counts and mixes the units it meets, because it has no memory to mark them; he
 allocates, so it is for start-up and idle time, not for the control loop.
 """
 
-from ._spec import (
-    ERR_ARGUMENT,
-    ERR_BLOCK,
-    H_BITS,
-    H_DIMS,
-    H_EPISODES,
-    H_EPISODES_HIGH,
-    H_FREE_HEAD,
-    H_FREE_N,
-    H_FRESH,
-    H_NO_ROOM,
-    H_POOL_AT,
-    H_RECLAIMS,
-    H_REFUSED,
-    H_RESTARTS,
-    H_SATURATIONS,
-    H_SCALE,
-    H_SHARE,
-    H_SPLITS,
-    H_STEPS_AT,
-    H_TABLE,
-    H_UNITS,
-    H_USED_PEAK,
-    H_WORDS,
-    R_COUNTS,
-    S_ROOT,
-    S_V_SLOT,
-    S_WORDS,
-    SHARE_OFF,
-    SHARE_TABLE_UNITS,
-    SHARE_TESTING,
-    TAG,
-)
+# isort: off
+from ._spec import SHARE_OFF, SHARE_TABLE_UNITS, SHARE_TESTING, TAG
+from ._spec import ERR_ARGUMENT, ERR_BLOCK
+from ._spec import H_BITS, H_DIMS, H_EPISODES, H_EPISODES_HIGH, H_FREE_HEAD, H_FREE_N, H_FRESH, H_NO_ROOM
+from ._spec import H_POOL_AT, H_RECLAIMS, H_REFUSED, H_RESTARTS, H_SATURATIONS, H_SCALE, H_SHARE, H_SPLITS
+from ._spec import H_STEPS_AT, H_TABLE, H_UNITS, H_USED_PEAK, H_WORDS
+from ._spec import S_ROOT, S_V_SLOT, S_WORDS
+from ._spec import R_COUNTS
+
+# isort: on
 from .adapt import factor as adapt_factor
 from .call import decode as call_decode
 from .call import scratch as call_scratch

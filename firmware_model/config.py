@@ -2,49 +2,17 @@
 
 from array import array
 
-from ._spec import (
-    BONUS_MAX,
-    DEFAULT_GAMMA,
-    DEFAULT_PHI,
-    DIM_MAX,
-    ERR_CONFIG,
-    FINEST_EXTRA,
-    FLAG_AUTO_BONUS,
-    FLAG_DETECT,
-    FLAG_FREEZE,
-    FLAG_OWN,
-    FLAG_PAPER,
-    FLAG_RANDOM,
-    H_BITS,
-    H_BONUS,
-    H_DIMS,
-    H_FLAGS,
-    H_HASH,
-    H_MAGIC,
-    H_POOL_AT,
-    H_RNG,
-    H_SCALE,
-    H_SHARE,
-    H_STEPS_AT,
-    H_UNITS,
-    H_WORDS,
-    HORIZON_MAX,
-    LEVEL_MAX,
-    MAGIC,
-    POOL_SPARE,
-    S_WORDS,
-    SEED_ZERO,
-    SHARE_OFF,
-    SHARE_TABLE_UNITS,
-    SHARE_TESTING,
-    SPEC_HASH,
-    THRESHOLD_MAX,
-    THRESHOLD_NEVER,
-    TREE_UNITS,
-    UNIT_WORDS,
-    UNITS_MAX,
-    VALUE_UNITS,
-)
+# isort: off
+from ._spec import BONUS_MAX, DEFAULT_GAMMA, DEFAULT_PHI, DIM_MAX, FINEST_EXTRA, HORIZON_MAX, LEVEL_MAX, MAGIC
+from ._spec import POOL_SPARE, SEED_ZERO, SHARE_OFF, SHARE_TABLE_UNITS, SHARE_TESTING, SPEC_HASH
+from ._spec import THRESHOLD_MAX, THRESHOLD_NEVER, TREE_UNITS, UNIT_WORDS, UNITS_MAX, VALUE_UNITS
+from ._spec import ERR_CONFIG
+from ._spec import FLAG_AUTO_BONUS, FLAG_DETECT, FLAG_FREEZE, FLAG_OWN, FLAG_PAPER, FLAG_RANDOM
+from ._spec import H_BITS, H_BONUS, H_DIMS, H_FLAGS, H_HASH, H_MAGIC, H_POOL_AT, H_RNG, H_SCALE, H_SHARE
+from ._spec import H_STEPS_AT, H_UNITS, H_WORDS
+from ._spec import S_WORDS
+
+# isort: on
 from .code import division as code_division
 
 

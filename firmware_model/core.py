@@ -11,38 +11,15 @@ end_episode runs without the heap on MicroPython: integers stay within 31 bits, 
 functions only Config() needs more).
 """
 
-from ._scratch import (
-    T_ACTION,
-    T_CHUNKS,
-    T_D_A,
-    T_D_S,
-    T_H,
-    T_HORIZON,
-    T_NEXT,
-    T_NEXT_SLOT,
-    T_REWARD,
-    T_SHARED,
-    T_STATE,
-    T_STEP,
-)
-from ._spec import (
-    ERR_ARGUMENT,
-    ERR_BLOCK,
-    ERR_MEMORY,
-    ERR_ORDER,
-    FLAG_PAPER,
-    FLAG_RANDOM,
-    H_DIMS,
-    H_FLAGS,
-    H_POOL_AT,
-    H_UNITS,
-    H_WORDS,
-    S_ACTION,
-    S_JOB_CELL,
-    S_LAST,
-    S_STATE,
-    S_WORDS,
-)
+# isort: off
+from ._scratch import T_ACTION, T_CHUNKS, T_D_A, T_D_S, T_H, T_HORIZON, T_NEXT, T_NEXT_SLOT, T_REWARD
+from ._scratch import T_SHARED, T_STATE, T_STEP
+from ._spec import ERR_ARGUMENT, ERR_BLOCK, ERR_MEMORY, ERR_ORDER
+from ._spec import FLAG_PAPER, FLAG_RANDOM
+from ._spec import H_DIMS, H_FLAGS, H_POOL_AT, H_UNITS, H_WORDS
+from ._spec import S_ACTION, S_JOB_CELL, S_LAST, S_STATE, S_WORDS
+
+# isort: on
 from .adapt import episode as adapt_episode
 from .adapt import step as adapt_step
 from .call import decode as call_decode

@@ -7,36 +7,16 @@ costs almost nothing. The paper's mode keeps every cell in a chain of units {nex
 Level 0 has a single cell and stores nothing.
 """
 
-from ._scratch import (
-    T_BITS,
-    T_CELL,
-    T_D_S,
-    T_EMPTY,
-    T_ENTRY,
-    T_FOLD_LEFT,
-    T_H,
-    T_HORIZON,
-    T_LEFT,
-    T_NEAR,
-    T_NEAREST,
-    T_STEP,
-    T_SUM,
-    T_TO,
-    T_TO_LEVEL,
-    T_TOTAL,
-)
-from ._spec import (
-    FLAG_PAPER,
-    H_FLAGS,
-    H_POOL_AT,
-    H_SATURATIONS,
-    H_UNITS,
-    R_COUNTS,
-    S_WORDS,
-    TAG,
-    VALUE_MASK,
-    VALUE_MAX,
-)
+# isort: off
+from ._scratch import T_BITS, T_CELL, T_D_S, T_EMPTY, T_ENTRY, T_FOLD_LEFT, T_H, T_HORIZON, T_LEFT, T_NEAR
+from ._scratch import T_NEAREST, T_STEP, T_SUM, T_TO, T_TO_LEVEL, T_TOTAL
+from ._spec import TAG, VALUE_MASK, VALUE_MAX
+from ._spec import FLAG_PAPER
+from ._spec import H_FLAGS, H_POOL_AT, H_SATURATIONS, H_UNITS
+from ._spec import S_WORDS
+from ._spec import R_COUNTS
+
+# isort: on
 from .number import mean as number_mean
 from .number import shift as number_shift
 from .pool import alloc as pool_alloc

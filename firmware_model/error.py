@@ -1,14 +1,6 @@
 """Codes in words. Nothing in the core imports this."""
 
-from ._spec import (
-    ERR_ARGUMENT,
-    ERR_BLOCK,
-    ERR_CONFIG,
-    ERR_DEVICE,
-    ERR_EMPTY,
-    ERR_MEMORY,
-    ERR_ORDER,
-)
+from ._spec import ERR_ARGUMENT, ERR_BLOCK, ERR_CONFIG, ERR_DEVICE, ERR_EMPTY, ERR_MEMORY, ERR_ORDER
 
 
 def text(code):

@@ -8,25 +8,14 @@
 After RESTORED or REINITIALISED `guard.controller` is another one. adamb_guard.h describes each function.
 """
 
-from ._spec import (
-    ERR_ARGUMENT,
-    ERR_BLOCK,
-    ERR_EMPTY,
-    H_DIMS,
-    H_FREE_HEAD,
-    H_FREE_N,
-    H_FRESH,
-    H_POOL_AT,
-    H_SCALE,
-    H_SHARE,
-    H_WORDS,
-    R_COUNTS,
-    S_ROOT,
-    S_V_SLOT,
-    S_WORDS,
-    SHARE_OFF,
-    TAG,
-)
+# isort: off
+from ._spec import SHARE_OFF, TAG
+from ._spec import ERR_ARGUMENT, ERR_BLOCK, ERR_EMPTY
+from ._spec import H_DIMS, H_FREE_HEAD, H_FREE_N, H_FRESH, H_POOL_AT, H_SCALE, H_SHARE, H_WORDS
+from ._spec import S_ROOT, S_V_SLOT, S_WORDS
+from ._spec import R_COUNTS
+
+# isort: on
 from .code import division as code_division
 from .core import attach, init
 from .value import mean as value_mean

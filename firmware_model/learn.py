@@ -1,48 +1,16 @@
 """One sample: find its ball, update its model and Q, split it, refresh V."""
 
-from ._scratch import (
-    T_ACTION,
-    T_D_A,
-    T_D_S,
-    T_EXPECTED,
-    T_FINEST,
-    T_FRACTION,
-    T_HORIZON,
-    T_INHERITED_N,
-    T_LEVEL,
-    T_PARENT,
-    T_REC,
-    T_SHARED,
-    T_SLOT,
-    T_STATE,
-    T_STEP,
-    T_TREE,
-    T_VALUE,
-    T_WEIGHT,
-)
-from ._spec import (
-    EARLY_ERROR_SHIFT,
-    EARLY_MASK,
-    EARLY_ROOM_SHIFT,
-    FLAG_OWN,
-    FLAG_PAPER,
-    H_FLAGS,
-    H_NO_ROOM,
-    H_REFUSED,
-    H_UNITS,
-    H_WORDS,
-    N_MAX,
-    R_N,
-    S_JOB_AT,
-    S_JOB_CELL,
-    S_NOISE,
-    S_WORDS,
-    SAMPLE_WEIGHT,
-    SPLIT_ROOM,
-    SURPLUS_ZERO,
-    THRESHOLD_MAX,
-    VALUE_MAX,
-)
+# isort: off
+from ._scratch import T_ACTION, T_D_A, T_D_S, T_EXPECTED, T_FINEST, T_FRACTION, T_HORIZON, T_INHERITED_N
+from ._scratch import T_LEVEL, T_PARENT, T_REC, T_SHARED, T_SLOT, T_STATE, T_STEP, T_TREE, T_VALUE, T_WEIGHT
+from ._spec import EARLY_ERROR_SHIFT, EARLY_MASK, EARLY_ROOM_SHIFT, N_MAX, SAMPLE_WEIGHT, SPLIT_ROOM
+from ._spec import SURPLUS_ZERO, THRESHOLD_MAX, VALUE_MAX
+from ._spec import FLAG_OWN, FLAG_PAPER
+from ._spec import H_FLAGS, H_NO_ROOM, H_REFUSED, H_UNITS, H_WORDS
+from ._spec import S_JOB_AT, S_JOB_CELL, S_NOISE, S_WORDS
+from ._spec import R_N
+
+# isort: on
 from .adapt import bonus as adapt_bonus
 from .adapt import factor as adapt_factor
 from .code import centre as code_centre

@@ -1,41 +1,16 @@
 """The data of a ball: adding a sample, and estimating from its samples and those of the balls above."""
 
-from ._scratch import (
-    T_CELL,
-    T_CHUNKS,
-    T_D_S,
-    T_EXPECTED,
-    T_FRACTION,
-    T_INHERITED_N,
-    T_LEVEL,
-    T_NEXT,
-    T_NEXT_SLOT,
-    T_PARENT,
-    T_REC,
-    T_REWARD,
-    T_TREE,
-    T_VALUE,
-    T_WEIGHT,
-)
-from ._spec import (
-    FLAG_PAPER,
-    H_EPISODES,
-    H_FLAGS,
-    H_UNITS,
-    MEMORY_MARGIN,
-    MEMORY_NOISE,
-    MEMORY_SHIFT,
-    N_MAX,
-    NOISE_SAMPLES,
-    PARENT_MOST,
-    PARENT_UNTIL,
-    R_N,
-    R_REWARD,
-    S_NOISE,
-    SAMPLE_WEIGHT,
-    VALUE_MASK,
-    VALUE_MAX,
-)
+# isort: off
+from ._scratch import T_CELL, T_CHUNKS, T_D_S, T_EXPECTED, T_FRACTION, T_INHERITED_N, T_LEVEL, T_NEXT
+from ._scratch import T_NEXT_SLOT, T_PARENT, T_REC, T_REWARD, T_TREE, T_VALUE, T_WEIGHT
+from ._spec import MEMORY_MARGIN, MEMORY_NOISE, MEMORY_SHIFT, N_MAX, NOISE_SAMPLES, PARENT_MOST, PARENT_UNTIL
+from ._spec import SAMPLE_WEIGHT, VALUE_MASK, VALUE_MAX
+from ._spec import FLAG_PAPER
+from ._spec import H_EPISODES, H_FLAGS, H_UNITS
+from ._spec import S_NOISE
+from ._spec import R_N, R_REWARD
+
+# isort: on
 from .adapt import noise as adapt_noise
 from .adapt import spread as adapt_spread
 from .counts import add as counts_add

@@ -4,14 +4,7 @@ C divides by shifting and subtracting because a Cortex-M0 has no division; the q
 """
 
 from ._scratch import T_FRACTION, T_HORIZON
-from ._spec import (
-    DITHER_FACTOR,
-    DITHER_MASK,
-    H_RNG,
-    INVERSE_ROOT,
-    RECIPROCAL,
-    VALUE_MAX,
-)
+from ._spec import DITHER_FACTOR, DITHER_MASK, H_RNG, INVERSE_ROOT, RECIPROCAL, VALUE_MAX
 
 
 def random(w):

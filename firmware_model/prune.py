@@ -1,14 +1,6 @@
 """Pruning the tree of V: two cells that no ball distinguishes become one."""
 
-from ._scratch import (
-    T_BEST_ACTION,
-    T_BEST_LEVEL,
-    T_BEST_Q,
-    T_D_S,
-    T_DEPTH,
-    T_PATH,
-    T_STEP,
-)
+from ._scratch import T_BEST_ACTION, T_BEST_LEVEL, T_BEST_Q, T_D_S, T_DEPTH, T_PATH, T_STEP
 from ._spec import FLAG_PAPER, H_FLAGS, H_POOL_AT, H_UNITS, LEVEL_MAX, S_V_SLOT, TAG
 from .number import random as number_random
 from .pool import free as pool_free

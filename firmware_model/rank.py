@@ -1,62 +1,19 @@
 """Choosing among the balls of a state: what a scan concludes from those it meets."""
 
-from ._scratch import (
-    T_ABOVE,
-    T_ACTION_MASK,
-    T_ACTION_SHIFT,
-    T_BALLS,
-    T_BEST_ACTION,
-    T_BEST_Q,
-    T_CHUNKS,
-    T_CODE,
-    T_D_A,
-    T_FINEST,
-    T_FIRST_EXPECTED,
-    T_FRACTION,
-    T_H,
-    T_HORIZON,
-    T_INHERITED,
-    T_INHERITED_OF,
-    T_KEY,
-    T_PART,
-    T_Q,
-    T_RANK_N,
-    T_RANK_SUM,
-    T_REWARD_ABOVE,
-    T_SQUARES,
-    T_STATE_MASK,
-    T_STATE_SHIFT,
-    T_STEP,
-    T_TOP,
-    T_TREE,
-    T_WHERE,
-)
-from ._spec import (
-    EFFECT_BITS,
-    EFFECT_MOST,
-    EFFECT_SCALE_SHIFT,
-    EFFECT_SHIFT,
-    EFFECT_TOP,
-    FLAG_PAPER,
-    H_FLAGS,
-    H_RNG,
-    H_UNITS,
-    LEVEL_MAX,
-    N_MAX,
-    R_N,
-    R_REWARD,
-    RANK_LIFT,
-    RANK_LIFT_SHIFT,
-    RANK_MOST,
-    RANK_SAMPLES,
-    S_EFFECT,
-    S_ROOT,
-    S_SPREAD,
-    SPREAD_SCALE_SHIFT,
-    SURPLUS_ZERO,
-    VALUE_MASK,
-    VALUE_MAX,
-)
+# isort: off
+from ._scratch import T_ABOVE, T_ACTION_MASK, T_ACTION_SHIFT, T_BALLS, T_BEST_ACTION, T_BEST_Q, T_CHUNKS
+from ._scratch import T_CODE, T_D_A, T_FINEST, T_FIRST_EXPECTED, T_FRACTION, T_H, T_HORIZON, T_INHERITED
+from ._scratch import T_INHERITED_OF, T_KEY, T_PART, T_Q, T_RANK_N, T_RANK_SUM, T_REWARD_ABOVE, T_SQUARES
+from ._scratch import T_STATE_MASK, T_STATE_SHIFT, T_STEP, T_TOP, T_TREE, T_WHERE
+from ._spec import EFFECT_BITS, EFFECT_MOST, EFFECT_SCALE_SHIFT, EFFECT_SHIFT, EFFECT_TOP, LEVEL_MAX, N_MAX
+from ._spec import RANK_LIFT, RANK_LIFT_SHIFT, RANK_MOST, RANK_SAMPLES, SPREAD_SCALE_SHIFT, SURPLUS_ZERO
+from ._spec import VALUE_MASK, VALUE_MAX
+from ._spec import FLAG_PAPER
+from ._spec import H_FLAGS, H_RNG, H_UNITS
+from ._spec import S_EFFECT, S_ROOT, S_SPREAD
+from ._spec import R_N, R_REWARD
+
+# isort: on
 from .code import centre as code_centre
 from .counts import expect as counts_expect
 from .number import drift as number_drift

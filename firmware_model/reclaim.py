@@ -6,46 +6,18 @@ plays it; a block whose balls are all unvisited is removed. So what was not used
 pieces.
 """
 
-from ._scratch import (
-    T_ACTION,
-    T_ACTION_MASK,
-    T_ACTION_SHIFT,
-    T_CHUNKS,
-    T_D_A,
-    T_D_S,
-    T_FINEST,
-    T_HORIZON,
-    T_LEVEL,
-    T_PARENT,
-    T_REC,
-    T_SHARED,
-    T_SLOT,
-    T_SPENT,
-    T_STATE,
-    T_STATE_MASK,
-    T_STATE_SHIFT,
-    T_TO,
-    T_TO_LEVEL,
-    T_TREE,
-)
-from ._spec import (
-    CREDIT_SHIFT,
-    FLAG_FREEZE,
-    H_FLAGS,
-    H_POOL_AT,
-    H_RECLAIMS,
-    H_UNITS,
-    N_MAX,
-    PLAYED_MASK,
-    R_N,
-    R_REWARD,
-    RECLAIM_MASK,
-    RECLAIM_ROOM,
-    RECLAIM_ROOM_SHIFT,
-    RECLAIM_VALUE_MASK,
-    S_WORDS,
-    VALUE_MASK,
-)
+# isort: off
+from ._scratch import T_ACTION, T_ACTION_MASK, T_ACTION_SHIFT, T_CHUNKS, T_D_A, T_D_S, T_FINEST, T_HORIZON
+from ._scratch import T_LEVEL, T_PARENT, T_REC, T_SHARED, T_SLOT, T_SPENT, T_STATE, T_STATE_MASK
+from ._scratch import T_STATE_SHIFT, T_TO, T_TO_LEVEL, T_TREE
+from ._spec import CREDIT_SHIFT, N_MAX, PLAYED_MASK, RECLAIM_MASK, RECLAIM_ROOM, RECLAIM_ROOM_SHIFT
+from ._spec import RECLAIM_VALUE_MASK, VALUE_MASK
+from ._spec import FLAG_FREEZE
+from ._spec import H_FLAGS, H_POOL_AT, H_RECLAIMS, H_UNITS
+from ._spec import S_WORDS
+from ._spec import R_N, R_REWARD
+
+# isort: on
 from .call import decode as call_decode
 from .counts import expect as counts_expect
 from .counts import fold as counts_fold

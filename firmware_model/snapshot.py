@@ -10,18 +10,12 @@ Everything is put together byte by byte and the CRC in two halves of 16 bits, so
 
 from array import array
 
-from ._spec import (
-    ERR_BLOCK,
-    ERR_MEMORY,
-    H_FRESH,
-    H_UNITS,
-    H_WORDS,
-    SNAPSHOT_HEAD_BYTES,
-    SNAPSHOT_MAGIC,
-    SNAPSHOT_VERSION,
-    SPEC_HASH,
-    UNITS_MAX,
-)
+# isort: off
+from ._spec import SNAPSHOT_HEAD_BYTES, SNAPSHOT_MAGIC, SNAPSHOT_VERSION, SPEC_HASH, UNITS_MAX
+from ._spec import ERR_BLOCK, ERR_MEMORY
+from ._spec import H_FRESH, H_UNITS, H_WORDS
+
+# isort: on
 from .check import check
 from .config import usable
 

@@ -10,19 +10,13 @@ the calls return 0, or anything else when they failed. adamb_store.h describes e
 """
 
 from . import snapshot
-from ._spec import (
-    ERR_CONFIG,
-    ERR_DEVICE,
-    ERR_EMPTY,
-    ERR_MEMORY,
-    H_MAGIC,
-    H_WORDS,
-    SNAPSHOT_HEAD_BYTES,
-    STORE_HEAD_BYTES,
-    STORE_MAGIC,
-    STORE_VERSION,
-    UNITS_MAX,
-)
+
+# isort: off
+from ._spec import SNAPSHOT_HEAD_BYTES, STORE_HEAD_BYTES, STORE_MAGIC, STORE_VERSION, UNITS_MAX
+from ._spec import ERR_CONFIG, ERR_DEVICE, ERR_EMPTY, ERR_MEMORY
+from ._spec import H_MAGIC, H_WORDS
+
+# isort: on
 from .snapshot import get16, get32, set16, set32
 
 _VERSION = 2

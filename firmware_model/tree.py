@@ -7,47 +7,16 @@ that surplus plus the current expectation. An unvisited ball refers to its paren
 Depth counts blocks from the root; a ball of level l is entered at depth l * chunks.
 """
 
-from ._scratch import (
-    T_ABOVE,
-    T_ACTION,
-    T_ACTION_MASK,
-    T_ACTION_SHIFT,
-    T_BEST_LEVEL,
-    T_BEST_Q,
-    T_BLOCK,
-    T_CHUNKS,
-    T_CODE,
-    T_DEEPEST,
-    T_DIVISION,
-    T_FINEST,
-    T_FIRST,
-    T_LEVEL,
-    T_MOST,
-    T_OWNER,
-    T_PARENT,
-    T_REC,
-    T_SLOT,
-    T_STATE,
-    T_STATE_MASK,
-    T_STATE_SHIFT,
-    T_TREE,
-)
-from ._spec import (
-    CREDIT_FULL,
-    CREDIT_SHIFT,
-    H_POOL_AT,
-    H_SPLITS,
-    H_UNITS,
-    H_WORDS,
-    N_MAX,
-    R_N,
-    S_ROOT,
-    SURPLUS_ZERO,
-    TAG,
-    UNSPLIT_SHIFT,
-    VALUE_MASK,
-    VALUE_MAX,
-)
+# isort: off
+from ._scratch import T_ABOVE, T_ACTION, T_ACTION_MASK, T_ACTION_SHIFT, T_BEST_LEVEL, T_BEST_Q, T_BLOCK
+from ._scratch import T_CHUNKS, T_CODE, T_DEEPEST, T_DIVISION, T_FINEST, T_FIRST, T_LEVEL, T_MOST, T_OWNER
+from ._scratch import T_PARENT, T_REC, T_SLOT, T_STATE, T_STATE_MASK, T_STATE_SHIFT, T_TREE
+from ._spec import CREDIT_FULL, CREDIT_SHIFT, N_MAX, SURPLUS_ZERO, TAG, UNSPLIT_SHIFT, VALUE_MASK, VALUE_MAX
+from ._spec import H_POOL_AT, H_SPLITS, H_UNITS, H_WORDS
+from ._spec import S_ROOT
+from ._spec import R_N
+
+# isort: on
 from .counts import expect as counts_expect
 from .counts import free as counts_free
 from .pool import alloc as pool_alloc

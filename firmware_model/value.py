@@ -4,28 +4,14 @@ A node is {slot 0, slot 1, aux 0, aux 1}. A slot is either a value (then aux is 
 cell) or a link (then aux is the mean of everything below), so `act` and an expectation are one descent.
 """
 
-from ._scratch import (
-    T_ACTION,
-    T_BEST_ACTION,
-    T_BEST_LEVEL,
-    T_BEST_Q,
-    T_D_A,
-    T_D_S,
-    T_LEVEL,
-    T_PATH,
-    T_STEP,
-)
-from ._spec import (
-    FLAG_PAPER,
-    H_FLAGS,
-    H_POOL_AT,
-    H_UNITS,
-    LEVEL_MAX,
-    S_V_SLOT,
-    SCAN_TOLERANCE,
-    TAG,
-    VALUE_MASK,
-)
+# isort: off
+from ._scratch import T_ACTION, T_BEST_ACTION, T_BEST_LEVEL, T_BEST_Q, T_D_A, T_D_S, T_LEVEL, T_PATH, T_STEP
+from ._spec import LEVEL_MAX, SCAN_TOLERANCE, TAG, VALUE_MASK
+from ._spec import FLAG_PAPER
+from ._spec import H_FLAGS, H_POOL_AT, H_UNITS
+from ._spec import S_V_SLOT
+
+# isort: on
 from .code import inside as code_inside
 from .pool import alloc as pool_alloc
 

@@ -1,48 +1,15 @@
 """Whether a header, a step, a record or a cell is valid by itself; for the walks of `check` and `guard`."""
 
-from ._spec import (
-    BONUS_MAX,
-    DIM_MAX,
-    FINEST_EXTRA,
-    FLAG_AUTO_BONUS,
-    FLAG_OWN,
-    FLAG_PAPER,
-    FLAG_RANDOM,
-    H_BITS,
-    H_BONUS,
-    H_DIMS,
-    H_FLAGS,
-    H_FREE_N,
-    H_FRESH,
-    H_OTHER_N,
-    H_POOL_AT,
-    H_RNG,
-    H_SAME_N,
-    H_SCALE,
-    H_SHARE,
-    H_STEPS_AT,
-    H_TABLE,
-    H_UNITS,
-    H_USED_PEAK,
-    H_WORDS,
-    HORIZON_MAX,
-    LEVEL_MAX,
-    N_MAX,
-    R_COUNTS,
-    R_N,
-    S_ACTION,
-    S_JOB_AT,
-    S_JOB_CELL,
-    S_LAST,
-    S_STATE,
-    S_WORDS,
-    SHARE_COUNT_MAX,
-    SHARE_TESTING,
-    TAG,
-    THRESHOLD_MAX,
-    UNITS_MAX,
-    VALUE_MASK,
-)
+# isort: off
+from ._spec import BONUS_MAX, DIM_MAX, FINEST_EXTRA, HORIZON_MAX, LEVEL_MAX, N_MAX, SHARE_COUNT_MAX
+from ._spec import SHARE_TESTING, TAG, THRESHOLD_MAX, UNITS_MAX, VALUE_MASK
+from ._spec import FLAG_AUTO_BONUS, FLAG_OWN, FLAG_PAPER, FLAG_RANDOM
+from ._spec import H_BITS, H_BONUS, H_DIMS, H_FLAGS, H_FREE_N, H_FRESH, H_OTHER_N, H_POOL_AT, H_RNG, H_SAME_N
+from ._spec import H_SCALE, H_SHARE, H_STEPS_AT, H_TABLE, H_UNITS, H_USED_PEAK, H_WORDS
+from ._spec import S_ACTION, S_JOB_AT, S_JOB_CELL, S_LAST, S_STATE, S_WORDS
+from ._spec import R_COUNTS, R_N
+
+# isort: on
 from .code import division as code_division
 from .config import fraction_bits, usable
 
