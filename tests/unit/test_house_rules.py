@@ -24,6 +24,10 @@ PYTHON = list(python_files(*FOLDERS, "tests"))
 C_FILES = sorted(path for folder in (*FOLDERS, "tests") for path in (ROOT / folder).rglob("*.[ch]"))
 NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 GENERATED = ("_spec.py", "adamb_spec.h", "_core.c", "_sim.c")
+CODE = {".py", ".c", ".h", ".hpp", ".cpp", ".js", ".mjs", ".html", ".in"}
+REPEATED_LINES = 6
+THIN = re.compile(r"#|//|/?\*|import |from |\W*$")
+"""Lines that may be equal anywhere: comments, imports of one line, brackets."""
 
 
 def most_lines(path: Path) -> int:
@@ -190,6 +194,28 @@ def test_a_class_has_a_name_of_its_own():
     assert repeated_classes(ours).keys() == COUNTERPARTS
 
 
+def repeated_lines(files: Iterable[tuple[str, str]]) -> list[str]:
+    """Pairs of places that say the same in six or more lines, white space aside."""
+    seen: dict[tuple[str, ...], tuple[str, int, int]] = {}
+    found = []
+    for name, text in files:
+        folded = [(number, " ".join(line.split())) for number, line in enumerate(text.splitlines(), 1)]
+        lines = [(number, line) for number, line in folded if not THIN.match(line)]
+        for at in range(len(lines) - REPEATED_LINES + 1):
+            run = tuple(line for _, line in lines[at : at + REPEATED_LINES])
+            other, first, place = seen.setdefault(run, (name, lines[at][0], at))
+            if other != name or at - place >= REPEATED_LINES:
+                found.append(f"{name}:{lines[at][0]} and {other}:{first}")
+    return found
+
+
+def test_no_two_places_of_six_lines_say_the_same():
+    paths = sorted(path for folder in (*FOLDERS, "tests") for path in (ROOT / folder).rglob("*"))
+    ours = [path for path in paths if path.suffix in CODE and path.name not in GENERATED]
+    found = repeated_lines((shown(path), path.read_text(encoding="utf-8")) for path in ours)
+    assert not found, "\n".join(found)
+
+
 def test_names_are_plain_letters():
     assert offenders(PYTHON, lambda path: strange_names(path.read_text(encoding="utf-8"))) == {}
     assert (
@@ -254,6 +280,14 @@ def test_a_class_name_that_is_taken_is_found():
     first, second = ("a.py", "class Job:\n    pass\n"), ("b.py", "class Job(int):\n    pass\n")
     assert repeated_classes([first, second]) == {"Job": ["a.py", "b.py"]}
     assert repeated_classes([first, ("b.py", "class _Job:\n    class Job:\n        pass\n")]) == {}
+
+
+def test_six_lines_that_stand_twice_are_found():
+    six, seven = body(6), body(7, "\n\t# a comment\n\t")
+    assert repeated_lines([("a.py", six), ("b.py", seven)]) == ["b.py:3 and a.py:1"]
+    assert repeated_lines([("a.py", "y = 0\n" + six + six)]) == ["a.py:8 and a.py:2"]
+    assert repeated_lines([("a.py", body(5)), ("b.py", seven)]) == []
+    assert repeated_lines([("a.py", "again()\n" * 11)]) == []
 
 
 def test_a_strange_name_is_found_and_a_strange_text_is_not():
