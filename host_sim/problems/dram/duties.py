@@ -54,9 +54,16 @@ class LoadProblem(ExogenousProblem):
         super().setup(generators)
         self._duty = self.model(0.5).duty  # the same at every location
 
+    def _constants(self) -> dict[str, float]:
+        return {name: self.params[name] for name in self.constants}
+
     def model(self, location: float) -> DutyModel:
-        constants = {name: self.params[name] for name in self.constants}
-        return self.duty_model(self.horizon, location, self.params["noise"], **constants)
+        return self.duty_model(self.horizon, location, self.params["noise"], **self._constants())
+
+    def _in_c(self, name: str, **more: float) -> CompiledProblem:
+        load, means = self.season()
+        world = ffi.new(f"dram_{name}_world *", {"load": load, **self._constants(), **more})
+        return CompiledProblem.of(f"dram_{name}_step", world, means)
 
     def dynamics(
         self, h: int, states: np.ndarray, actions: np.ndarray, noise: np.ndarray
@@ -103,12 +110,8 @@ class DramDrain(LoadProblem):
     parameters: ClassVar[Mapping[str, Parameter]] = {**LOAD_PARAMETERS, **constants}
 
     def compiled(self) -> CompiledProblem:
-        load, means = self.season()
-        constants = {name: self.params[name] for name in self.constants}
-        world = ffi.new("dram_drain_world *", {"load": load, **constants})
-        world.inflow, world.burst, world.brim = INFLOW, BURST, BRIM
-        world.brim_width, world.worst_overflow = BRIM_WIDTH, WORST_OVERFLOW
-        return CompiledProblem.of("dram_drain_step", world, means)
+        brim = {"brim": BRIM, "brim_width": BRIM_WIDTH, "worst_overflow": WORST_OVERFLOW}
+        return self._in_c("drain", inflow=INFLOW, burst=BURST, **brim)
 
     def baselines(self) -> dict[str, Policy]:
         """The watermark rule of real controllers: nothing until the queue is nearly full, then a burst."""
@@ -145,11 +148,7 @@ class DramRefresh(LoadProblem):
     parameters: ClassVar[Mapping[str, Parameter]] = {**LOAD_PARAMETERS, **constants}
 
     def compiled(self) -> CompiledProblem:
-        load, means = self.season()
-        constants = {name: self.params[name] for name in self.constants}
-        return CompiledProblem.of(
-            "dram_refresh_step", ffi.new("dram_refresh_world *", {"load": load, **constants}), means
-        )
+        return self._in_c("refresh")
 
     def baselines(self) -> dict[str, Policy]:
         """Pay at once, or only as much as keeps the debt from being forced."""
