@@ -42,16 +42,21 @@ def show(text: bytes) -> str:
     return "".join(c if c.isprintable() else "?" for c in cut) + ("..." if len(text) > 60 else "")
 
 
+def counted(lines: int) -> str:
+    return "1 line" if lines == 1 else f"{lines} lines"
+
+
 def bad_line(path: Path, number: int, text: bytes, expected: str) -> InputError:
     """One line that names file, line, what was expected and how much was read before it."""
-    return InputError(f"{path}:{number}", show(text), f"expected {expected}; {number - 1} lines were read")
+    read = f"{counted(number - 1)} {'was' if number == 2 else 'were'} read"
+    return InputError(f"{path}:{number}", show(text), f"expected {expected}; {read}")
 
 
 def line_batches(path: Path) -> Iterator[tuple[int, list[bytes]]]:
     """(number of the first line, lines without their ends), a block at a time; numbers start at 1."""
     number, tail = 1, b""
     with open_bytes(path) as stream:
-        while block := read_block(stream, path, BLOCK_BYTES, f"after {number - 1} lines"):
+        while block := read_block(stream, path, BLOCK_BYTES, f"after {counted(number - 1)}"):
             lines = (tail + block).split(b"\n")
             tail = lines.pop()
             too_long = next((i for i, line in enumerate((*lines, tail)) if len(line) > LONGEST_LINE), None)

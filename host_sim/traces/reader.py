@@ -16,6 +16,7 @@ from adamb.host_sim.traces.lines import (
     BLOCK_BYTES,
     LONGEST_LINE,
     bad_line,
+    counted,
     line_batches,
     open_bytes,
     read_block,
@@ -100,7 +101,7 @@ class TraceReader:
         number, tail = 1, b""
         progress = ffi.new("trace_progress *")
         with open_bytes(self.path) as stream:
-            while block := read_block(stream, self.path, BLOCK_BYTES, f"after {number - 1} lines"):
+            while block := read_block(stream, self.path, BLOCK_BYTES, f"after {counted(number - 1)}"):
                 data = tail + block
                 at = 0
                 while True:
