@@ -182,12 +182,16 @@ def default_core() -> str:
     return "c"
 
 
-def _adamb(problem: Problem, *, budget_bytes: int | None, core: str | None = None, **options: Any) -> Agent:
-    # Beyond, the fixed-point values of the core have no fraction bits to spare; every core keeps to it.
-    if problem.horizon > HORIZON_MAX:
+def check_horizon(horizon: int) -> None:
+    """Refuse what no core plans; beyond, the fixed-point values would have no fraction bits to spare."""
+    if horizon > HORIZON_MAX:
         limit = f"adamb plans at most {HORIZON_MAX} steps ahead; --horizon {HORIZON_MAX} plays no longer, "
         windows = "and with --continuing the next episode starts where it ended"
-        raise InputError("horizon", problem.horizon, limit + windows)
+        raise InputError("horizon", horizon, limit + windows)
+
+
+def _adamb(problem: Problem, *, budget_bytes: int | None, core: str | None = None, **options: Any) -> Agent:
+    check_horizon(problem.horizon)
     for name, size in (("d_s", problem.d_s), ("d_a", problem.d_a)):
         if size > DIM_MAX and problem.narrowed_by:
             raise InputError(name, size, f"must be 1 to {DIM_MAX}; {problem.narrowed_by}")

@@ -247,3 +247,18 @@ def test_an_import_that_fails_for_another_reason_is_not_called_a_lack_of_memory(
     monkeypatch.setattr(boards, "board_names", missing)
     with pytest.raises(ImportError):
         adamb(capsys, "boards")
+
+
+@pytest.mark.parametrize("command", ["run", "profile", "speed", "latency"])
+def test_an_episode_that_is_too_long_is_refused_with_the_options_that_play_a_part(capsys, command):
+    message = refused(capsys, command, "gym:Pendulum-v1")
+    assert "horizon = 200: adamb plans at most 31 steps ahead; --horizon 31 " in message
+    assert "with --continuing the next episode starts where it ended" in message
+
+
+@pytest.mark.parametrize("command", ["profile", "speed"])
+def test_with_these_options_it_is_measured(capsys, command):
+    many = ["--seeds", 1, "--budget", "4KiB"] if command == "profile" else ["--controllers", 1, "--only", "c"]
+    part = ["--horizon", 31, "--continuing", "--episodes", 10, *many, "--json", "-"]
+    code, out, _ = adamb(capsys, command, "gym:Pendulum-v1", *part)
+    assert code == 0 and '"horizon": 31' in out

@@ -38,6 +38,9 @@ def profile(  # long because: one line an option
     problem: Annotated[str, typer.Argument(help="oil-laplace, ambulance-2, …")],
     episodes: Annotated[int, _option("--episodes", help="episodes K", panel=TASK)] = 100_000,
     horizon: Annotated[int | None, _option("--horizon", help="steps of an episode", panel=TASK)] = None,
+    continuing: Annotated[
+        bool, _option("--continuing", help="an episode starts where the last ended", panel=TASK)
+    ] = False,
     parameter: Annotated[
         list[str] | None, _option("--set", help="name=value of the problem", panel=TASK)
     ] = None,
@@ -77,6 +80,7 @@ def profile(  # long because: one line an option
         "seeds": seed_range(bounded("seeds", seeds, 1, 1000), seed_base),
         "budget_bytes": None if budget.lower() == "none" else parse_size(budget),
         "horizon": horizon,
+        "continuing": continuing,
         "parameters": pairs("set", parameter),
         "options": given(share=share, split=split, gamma=gamma, phi=phi),
     }

@@ -42,6 +42,10 @@ def speed(
         int, typer.Option("--controllers", help="how many learn in the rows of many")
     ] = 64,
     rounds: Annotated[int, typer.Option("--rounds", help="repetitions; the fastest counts")] = 3,
+    horizon: Annotated[int | None, typer.Option("--horizon", help="steps of an episode")] = None,
+    continuing: Annotated[
+        bool, typer.Option("--continuing", help="an episode starts where the last ended")
+    ] = False,
     only: Annotated[str | None, typer.Option("--only", help="some of these rows, with commas")] = None,
     mode: Annotated[str | None, of_controller("mode")] = None,
     share: Share = None,
@@ -54,6 +58,7 @@ def speed(
     Rows: episodes, whole episodes in C as a run plays them; episodes-alone, the same for one learner;
     c-batch and c, one call from Python for many controllers or for one; python, the twin; reference.
     """
+    from adamb.host_sim.agents import check_horizon
     from adamb.host_sim.registry import make_problem
     from adamb.tools.measure import call_times
 
@@ -64,7 +69,9 @@ def speed(
     bounded("rounds", rounds, 1, 100)
     check_outputs(json, force=True)
     seeds = seed_range(bounded("controllers", controllers, 1, 1000), seed_base)
-    task = make_problem(problem, seeds, episodes=bounded("episodes", episodes, 1, 100_000))
+    episodes = bounded("episodes", episodes, 1, 100_000)
+    task = make_problem(problem, seeds, episodes=episodes, horizon=horizon, continuing=continuing)
+    check_horizon(task.horizon)
     names = _rows_for(task, wanted)
     cap = budget_from(budget)
     recording = call_times.record(task, cap, given(mode=mode, share=share))

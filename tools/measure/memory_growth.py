@@ -41,6 +41,7 @@ class GrowthTask:
     seeds: tuple[int, ...]
     budget_bytes: int | None
     horizon: int | None = None
+    continuing: bool = False
     parameters: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     per_decade: int = 6
@@ -170,6 +171,7 @@ def _checked(code: int) -> None:
 
 def measure(task: GrowthTask, meter: Meter | None = None) -> Profile:
     """Run the controllers of one mode, capped and uncapped, and compute their bounds."""
+    from adamb.host_sim.agents import check_horizon
     from adamb.host_sim.registry import make_problem
 
     began = time.perf_counter()
@@ -181,8 +183,10 @@ def measure(task: GrowthTask, meter: Meter | None = None) -> Profile:
         list(task.seeds) * len(budgets),
         episodes=task.episodes,
         horizon=task.horizon,
+        continuing=task.continuing,
         params=dict(task.parameters),
     )
+    check_horizon(problem.horizon)
     config = make_config(problem.d_s, problem.d_a, problem.horizon, {"mode": task.mode, **task.options})
     given: Any = {key: task.options.get(key) for key in MEMORY_OPTIONS}
     job = PlannedJob(problem.d_s, problem.d_a, problem.horizon, task.episodes, task.mode, **given)

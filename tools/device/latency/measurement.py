@@ -8,6 +8,7 @@ from typing import Any
 from adamb.budgets.battery import Battery
 from adamb.budgets.boards import load_board
 from adamb.budgets.errors import InputError
+from adamb.host_sim.agents import check_horizon
 from adamb.host_sim.registry import make_problem
 from adamb.tools.device.emulator.compile import MemoryMap
 from adamb.tools.device.emulator.core import HostCore
@@ -38,6 +39,7 @@ class LatencyRequest:
 def record_stream(request: LatencyRequest) -> tuple[DeviceSettings, Stream]:
     """Play the problem on the host and write down what the controller saw."""
     made = make_problem(request.problem, [request.seed], episodes=request.episodes, **request.world)
+    check_horizon(made.horizon)
     settings = DeviceSettings(made.d_s, made.d_a, made.horizon, seed=request.seed & 0xFFFF, **request.options)
     config, words = settings.config(), request.budget_bytes // 2
     if words < settings.required_words():
