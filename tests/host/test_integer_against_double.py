@@ -95,12 +95,12 @@ def assert_equal(gap, half, limit, resolution):
 @pytest.mark.parametrize(
     ("name", "share", "count", "limit", "resolution"),
     [
-        ("oil-laplace", "on", 100, 0.5, 1.0),  # some settle beside the deposit: not always the same
+        ("oil-laplace", "on", 30, 0.5, 0.5),  # some settle beside the deposit: not always the same
         ("oil-laplace", "off", 20, 2.5, 1.5),  # 60 seeds: the integers earn 1.7 ± 0.6 % less
-        ("oil-quadratic", "off", 40, 0.5, 0.1),
+        ("oil-quadratic", "off", 20, 0.5, 0.1),
         ("oil-sparse", "off", 50, 0.5, 1.5),
-        ("oil-2d", "on", 20, 0.5, 2.0),
-        ("oil-noisy", "on", 60, 1.0, 1.5),
+        ("oil-2d", "on", 10, 0.5, 1.0),  # 20 seeds: -0.8 ± 1.5 %, of which one seed is most
+        ("oil-noisy", "on", 30, 1.0, 1.0),
     ],
 )
 def test_tracking_earns_as_much_with_integers(name, share, count, limit, resolution):
