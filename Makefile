@@ -84,7 +84,7 @@ fuzz-hour:
 	$(PYTHON) tests fuzzing --engine libfuzzer --seconds 3600 --seed $(FUZZ_SEED)
 
 # A million episodes with drift, changes and power cuts, twice, under the sanitizers; then a thousand million calls, with
-# counters that begin near their ends. A minute each.
+# counters that begin near their ends; then a hundred thousand flipped bits. A minute each.
 SOAK_EPISODES ?= 1000000
 SOAK_CALLS ?= 1000000000
 SOAK_SEED ?= 1
@@ -95,6 +95,7 @@ soak:
 	build/soak $(SOAK_EPISODES) $(SOAK_SEED)
 	$(CC) -std=c99 -O2 -Ifirmware_model/c firmware_model/c/*.c tests/fault/long_run.c -o build/long_run
 	build/long_run $(SOAK_CALLS) $(SOAK_SEED)
+	$(PYTHON) tests flips --seed $(SOAK_SEED)
 
 # Small changes of the core, each of which a test must notice; what survives has a reason in a list. About ten minutes.
 MUTANTS_N ?= 340
