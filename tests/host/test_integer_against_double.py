@@ -109,11 +109,11 @@ def test_tracking_earns_as_much_with_integers(name, share, count, limit, resolut
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "limit", "resolution"),
-    [("oil-quadratic", 0.5, 0.5), ("oil-2d", 0.5, 0.2), ("oil-noisy", 2.0, 5.0)],
+    ("name", "count", "limit", "resolution"),
+    [("oil-quadratic", 10, 0.5, 0.5), ("oil-2d", 10, 0.5, 0.2), ("oil-noisy", 20, 2.0, 5.0)],
 )
-def test_the_paper_mode_earns_as_much_with_integers(name, limit, resolution):
-    assert_equal(*difference(double_paper_of, name, 20, **PAPER), limit, resolution)
+def test_the_paper_mode_earns_as_much_with_integers(name, count, limit, resolution):
+    assert_equal(*difference(double_paper_of, name, count, **PAPER), limit, resolution)
 
 
 def force(learner, h, state, action):
