@@ -13,6 +13,7 @@ import typer
 
 from adamb.tools.cli import app
 from adamb.tools.maintain.documents import BLOCK, Block, blocks, difference, environment, regions, run
+from adamb.tools.measure import ablation
 from support.paths import ROOT
 from support.tree import copy_sources
 
@@ -22,7 +23,6 @@ NAMING = [*NAMES, "CONTRIBUTING.md"]
 """Documents whose files, links and commands must exist; the blocks of the last are not for tests to run."""
 
 RUNNABLE = ("sh", "python")
-ACTIVATE = ". .venv/bin/activate"
 GROUP = typer.main.get_command(app)
 COMMANDS = {name: GROUP.get_command(None, name) for name in GROUP.list_commands(None)}
 
@@ -31,41 +31,22 @@ def text_of(name):
     return (ROOT / name).read_text(encoding="utf-8")
 
 
-def commands_of(block: Block) -> str:
-    """The lines as a user of this installation would type them; `make TARGET` becomes the target's recipe."""
-    lines = []
-    for line in block.body.splitlines():
-        made = re.fullmatch(r"make (\w+)", line.strip())
-        lines += _recipe(made[1]) if made else [] if line == ACTIVATE else [line]
-    return "set -eu\n" + "\n".join(lines).replace(".venv/bin/", "")
-
-
-def _recipe(target):
-    """What make would run for a target once everything is installed."""
-    there = [word for kind in ("", "-device") for word in ("-o", f".venv/.installed{kind}")]
-    command = ["make", "--no-print-directory", "-n", *there, target]
-    # Alone, also where make has started the tests: a make inside a make names its depth in what it prints.
-    alone = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
-    alone["LC_ALL"] = "C"
-    done = subprocess.run(command, cwd=ROOT, env=alone, capture_output=True, text=True, check=True)
-    return [line for line in done.stdout.splitlines() if not line.startswith("make: Nothing")]
-
-
 def execute(block: Block, folder: Path) -> None:
     if block.file is not None:
         (folder / block.file).write_text(block.body, encoding="utf-8")
     if "test" not in block.words or block.language not in RUNNABLE:
         return
     python = [sys.executable, "-c", block.body]
-    command = python if block.language == "python" else ["bash", "-c", commands_of(block)]
+    command = python if block.language == "python" else ["bash", "-euc", block.body]
     done = subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"block at line {block.line}:\n{block.body}\n{done.stdout}{done.stderr}"
     assert "Traceback" not in done.stderr and "Warning" not in done.stderr, done.stderr
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "README.md"])
 def test_the_blocks_of_a_document_run_in_their_order(name, tmp_path):
+    """Those of the README run on a clone, below."""
     found = blocks(text_of(name))
     for block in found:
         execute(block, tmp_path)
@@ -107,6 +88,7 @@ def test_the_readme_works_on_a_clone_that_has_had_nothing_but_its_commands(tmp_p
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+    assert "Traceback" not in done.stderr and "Warning" not in done.stderr, done.stderr
     made = {path.name for path in (tmp_path / "adamb").iterdir()}
     assert {"runs", "pico-port", "controller", "first.toml"} <= made
 
@@ -118,14 +100,29 @@ def test_every_command_block_is_tested(name):
             assert "test" in block.words, f"{name}, line {block.line}: not marked as tested"
 
 
+PARTS = "python -m adamb.tools.measure.ablation"
+TABLES = [(name, each.command) for name in NAMES for each in regions(text_of(name))]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "command"), [(name, each.command) for name in NAMES for each in regions(text_of(name))]
-)
+@pytest.mark.parametrize(("name", "command"), [each for each in TABLES if each[1] != PARTS])
 def test_a_table_is_what_its_command_prints(name, command):
     region = next(each for each in regions(text_of(name)) if each.command == command)
     found = difference(region.body, region.made())
     assert found is None, f"{name}: `{command}` prints something else (make tables renews it)\n{found}"
+
+
+@pytest.mark.slow
+def test_the_table_of_the_parts_is_what_its_command_prints_of_every_fifth():
+    """Each row compares with the whole core, so a change of the core shows in any of them."""
+    region = next(each for each in regions(text_of("docs/learning.md")) if each.command == PARTS)
+    lines = region.body.splitlines()
+    named = {line.split("|")[1].strip(): line for line in lines if "±" in line}
+    assert list(named) == [part.name for part in ablation.PARTS]
+    some = list(named)[::5]
+    written = [line for line in lines if "±" not in line or line in map(named.get, some)]
+    found = difference("\n".join(written), run(f"{PARTS} --only '{','.join(some)}'"))
+    assert found is None, f"`{PARTS}` prints something else (make tables renews it)\n{found}"
 
 
 @pytest.mark.parametrize("name", NAMES)

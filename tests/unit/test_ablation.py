@@ -23,3 +23,9 @@ def test_a_part_that_is_not_there_is_named(tmp_path):
     gone = ablation.AblatedLine("gone", "adamb_core.c", "int y;", "int z;")
     with pytest.raises(SystemExit, match="no single line 'int y;'"):
         gone.remove(tmp_path)
+
+
+def test_a_part_that_nobody_knows_is_refused_with_those_there_are(capsys):
+    with pytest.raises(SystemExit):
+        ablation.main(["--only", "splits by noise,magic"])
+    assert "--only magic: must be among follows finer actions, keeps" in capsys.readouterr().err

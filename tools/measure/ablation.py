@@ -12,6 +12,7 @@ import argparse
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -142,9 +143,11 @@ def play(library: Path, problem: str, seeds: int) -> np.ndarray:
     return returns
 
 
-def measured(seeds: int, jobs: int) -> dict[tuple[AblatedLine | None, str], np.ndarray]:
+def measured(
+    parts: Sequence[AblatedLine], seeds: int, jobs: int
+) -> dict[tuple[AblatedLine | None, str], np.ndarray]:
     """What each core earns on each problem; a core is built once for all of them."""
-    variants = (None, *PARTS)
+    variants = (None, *parts)
     with tempfile.TemporaryDirectory() as folder, Parallel(n_jobs=jobs) as parallel:
         folders = (Path(folder) / str(i) for i in range(len(variants)))
         libraries = parallel(delayed(built)(each, part) for each, part in zip(folders, variants, strict=True))
@@ -164,14 +167,21 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--only", help="some of the parts, separated by commas")
     given = parser.parse_args(arguments)
     if given.seeds < 2:
         parser.error(f"--seeds {given.seeds}: an interval needs at least 2")
-    played = measured(given.seeds, given.jobs)
+    named = {part.name: part for part in PARTS}
+    wanted = list(named) if given.only is None else given.only.split(",")
+    for name in wanted:
+        if name not in named:
+            parser.error(f"--only {name}: must be among {', '.join(named)}")
+    parts = [named[name] for name in wanted]
+    played = measured(parts, given.seeds, given.jobs)
     print(f"Seeds {FIRST_SEED} to {FIRST_SEED + given.seeds - 1}, {EPISODES} episodes, 4 KiB.\n")
     print(f"| part | {' | '.join(PROBLEMS)} |")
     print("|---" * (len(PROBLEMS) + 1) + "|")
-    for part in PARTS:
+    for part in parts:
         cells = (cell(played[None, problem], played[part, problem]) for problem in PROBLEMS)
         print(f"| {part.name} | {' | '.join(cells)} |")
     return 0
