@@ -273,6 +273,9 @@ def test_the_guarded_loop_of_a_pico_never_touches_raw_flash(pico: Path) -> None:
     """The stock firmware mounts the whole of it as a file system."""
     loop = (pico / "main_guarded.py").read_text()
     assert "rp2" not in loop and "Flash(" not in loop and "FileSaves" in loop
+    run = power_on(pico, "mpy", rp2_dot_py="def Flash(*ignored):\n    raise SystemExit('raw flash')\n")
+    assert run.status == 0 and "raw flash" not in run.output + run.errors
+    assert "/last.sav" in run.files and "/flash.bin" not in run.files
 
 
 @pytest.mark.slow
