@@ -193,7 +193,7 @@ def test_the_micropython_target_measures_both_calls(capsys: pytest.CaptureFixtur
         (["--optimise", "beauty"], "speed"),
         (["--target", "host", "--worst-of", "50000"], "cortex"),
         (["--worst-of", "10"], "10000"),
-        (["--horizon", "32"], "1 to 31"),
+        (["--horizon", "32"], "at most 31 steps"),
         (["--set", "lam=x"], "lam"),
         (["--battery", "1Ah", "--period", "1s"], "--board"),
         (["--board", "pico", "--target", "host", "--battery", "1Ah", "--period", "1s"], "cortex"),
