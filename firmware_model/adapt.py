@@ -1,16 +1,24 @@
 """What adapts by itself: the exploration bonus, sharing of steps, restart after a change."""
 
-from ._scratch import T_ACTION, T_D_A, T_D_S, T_FRACTION, T_H, T_REWARD, T_SHARED, T_STATE, T_TREE
-
 # isort: off
-from ._spec import AUTO_BONUS_SHIFT, DETECT_ALARM, DETECT_FLOOR_SHIFT, DETECT_LEAST_SHIFT, DETECT_SLACK_SHIFT
-from ._spec import DETECT_SPELL_SHIFT, DETECT_WARMUP, DETECT_WINDOW, EFFECT_BITS, EFFECT_MOST, EFFECT_NOISE
+from ._scratch import T_ACTION, T_D_A, T_D_S, T_FRACTION, T_H, T_HORIZON, T_LEVEL, T_REWARD, T_SHARED
+from ._scratch import T_STATE, T_TREE
+from ._spec import AUTO_BONUS_SHIFT, BONUS_SIDES, DETECT_ALARM, DETECT_FLOOR_SHIFT, DETECT_LEAST_SHIFT
+from ._spec import (
+    DETECT_SLACK_SHIFT,
+    DETECT_SPELL_SHIFT,
+    DETECT_WARMUP,
+    DETECT_WINDOW,
+    EFFECT_BITS,
+    EFFECT_MOST,
+    EFFECT_NOISE,
+)
 from ._spec import EFFECT_SHIFT, NOISE_LEAST, NOISE_SHIFT, REWARD_SHIFT, REWARD_SHIFT_SHARED, SHARE_COUNT_MAX
 from ._spec import SHARE_ENTRY_SHIFT, SHARE_HASH, SHARE_LOST_MORE, SHARE_LOST_ONE, SHARE_LOST_THREE
 from ._spec import SHARE_NEXT_FACTOR, SHARE_NEXT_MARGIN, SHARE_OFF, SHARE_ON, SHARE_PAIRS_MAX, SHARE_PAIRS_MIN
 from ._spec import SHARE_REWARD_FACTOR, SHARE_REWARD_MARGIN, SHARE_SAME_MIN, SHARE_TABLE_UNITS, SHARE_TESTING
 from ._spec import SPREAD_SCALE_SHIFT, VALUE_MAX
-from ._spec import FLAG_AUTO_BONUS, FLAG_DETECT
+from ._spec import FLAG_AUTO_BONUS, FLAG_DETECT, FLAG_PAPER
 from ._spec import H_BONUS, H_DIMS, H_DROP, H_EPISODES, H_EPISODES_HIGH, H_FLAGS, H_OTHER_N, H_OTHER_TOTAL
 from ._spec import H_POOL_AT, H_RESTARTS, H_RETURN_DEV, H_RETURN_MEAN, H_RETURN_SUM, H_RNG, H_SAME_N, H_SEEN
 from ._spec import H_SHARE, H_SINCE, H_TABLE, H_UNITS
@@ -35,8 +43,14 @@ def factor(w, t):
 
 
 def bonus(w, t, weight):
-    """c/sqrt(N) for N in quarter samples."""
-    return number_bonus(factor(w, t), weight)
+    """c/sqrt(N) for N in quarter samples; in tracking at most a few c/2^level.
+
+    That is what rewards are taken to differ by inside a ball of its size.
+    """
+    most = factor(w, t)
+    weight = number_bonus(most, weight)
+    most = most * BONUS_SIDES >> t[T_LEVEL]
+    return most if weight > most and not w[H_FLAGS] & FLAG_PAPER else weight
 
 
 def noise(w, t, far):
@@ -99,12 +113,19 @@ def _lost_bits(t, dims):
 
 
 def _follow_rewards(w, t, reward):
-    """The mean of the rewards, and their top: the best one, decaying slowly. It starts at the maximum, 1."""
+    """The mean of the rewards, in tracking at first about that of all, and their top.
+
+    That is the best one, decaying slowly. It starts at the maximum, 1.
+    """
     i = t[T_TREE]
     mean = w[i + S_REWARD_MEAN]
     top = w[i + S_REWARD_TOP]
     slow = REWARD_SHIFT_SHARED if t[T_SHARED] else REWARD_SHIFT
-    w[i + S_REWARD_MEAN] = mean + (reward - mean >> slow) if reward > mean else mean - (mean - reward >> slow)
+    n = w[H_SINCE] * (t[T_HORIZON] if t[T_SHARED] else 1) + 1
+    rate = slow
+    while rate and n >> rate == 0 and not w[H_FLAGS] & FLAG_PAPER:
+        rate -= 1
+    w[i + S_REWARD_MEAN] = mean + (reward - mean >> rate) if reward > mean else mean - (mean - reward >> rate)
     if top > mean:
         top -= top - mean >> slow
     w[i + S_REWARD_TOP] = max(reward, top)

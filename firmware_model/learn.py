@@ -1,10 +1,22 @@
 """One sample: find its ball, update its model and Q, split it, refresh V."""
 
 # isort: off
-from ._scratch import T_ACTION, T_D_A, T_D_S, T_EXPECTED, T_FINEST, T_FRACTION, T_HORIZON, T_INHERITED_N
-from ._scratch import T_LEVEL, T_PARENT, T_REC, T_SHARED, T_SLOT, T_STATE, T_STEP, T_TREE, T_VALUE, T_WEIGHT
-from ._spec import EARLY_ERROR_SHIFT, EARLY_MASK, EARLY_ROOM_SHIFT, N_MAX, SAMPLE_WEIGHT, SPLIT_ROOM
-from ._spec import SURPLUS_ZERO, THRESHOLD_MAX, VALUE_MAX
+from ._scratch import T_ACTION, T_CHUNKS, T_D_A, T_D_S, T_EXPECTED, T_FINEST, T_FRACTION, T_HORIZON
+from ._scratch import (
+    T_INHERITED_N,
+    T_LEVEL,
+    T_PARENT,
+    T_REC,
+    T_SHARED,
+    T_SLOT,
+    T_STATE,
+    T_STEP,
+    T_TREE,
+    T_VALUE,
+    T_WEIGHT,
+)
+from ._spec import EARLY_ERROR_SHIFT, EARLY_MASK, EARLY_ROOM_SHIFT, LATE_ERROR_SHIFT, LATE_LEVEL, N_MAX
+from ._spec import SAMPLE_WEIGHT, SPLIT_ROOM, SURPLUS_ZERO, THRESHOLD_MAX, VALUE_MAX
 from ._spec import FLAG_OWN, FLAG_PAPER
 from ._spec import H_FLAGS, H_NO_ROOM, H_REFUSED, H_UNITS, H_WORDS
 from ._spec import S_JOB_AT, S_JOB_CELL, S_NOISE, S_WORDS
@@ -30,18 +42,20 @@ from .value import holds as value_holds
 from .value import set as value_set
 
 
-def _known(w, t):
-    """Is the mean of the ball known to within c * 2^-level, what rewards may differ by inside its size?
+def _known(w, t, shift):
+    """Is the mean of the ball known to within a part of c * 2^-level? Then there is more to learn inside.
 
-    Then there is more to learn inside, and it is divided early, while a part of the block is free.
+    That is what rewards are taken to differ by inside a ball of its size.
     """
-    n = w[(t[T_REC] << 2) + R_N] & N_MAX
-    if t[T_PARENT] == 0 or n & EARLY_MASK:
+    error = number_bonus(w[t[T_TREE] + S_NOISE], SAMPLE_WEIGHT * (w[(t[T_REC] << 2) + R_N] & N_MAX))
+    return error << t[T_LEVEL] + shift <= adapt_factor(w, t) << 15 - t[T_FRACTION]
+
+
+def _early(w, t):
+    """May the ball be divided before it has its threshold of samples? While a part of the block is free."""
+    if t[T_PARENT] == 0 or w[(t[T_REC] << 2) + R_N] & EARLY_MASK:
         return False
-    if pool_room(w) < w[H_UNITS] >> EARLY_ROOM_SHIFT:
-        return False
-    n = number_bonus(w[t[T_TREE] + S_NOISE], SAMPLE_WEIGHT * n)  # the error of the mean
-    return n << t[T_LEVEL] + EARLY_ERROR_SHIFT <= adapt_factor(w, t) << 15 - t[T_FRACTION]
+    return pool_room(w) >= w[H_UNITS] >> EARLY_ROOM_SHIFT and _known(w, t, EARLY_ERROR_SHIFT)
 
 
 def _wants_split(w, t):
@@ -55,7 +69,10 @@ def _wants_split(w, t):
         return n + (min(t[T_INHERITED_N], w[i - 1]) if t[T_LEVEL] else 0) >= w[i]
     if t[T_LEVEL]:  # the parent is taken to have had the samples that its level asks for
         n += w[i - 1]
-    return n >= w[i] <= THRESHOLD_MAX or _known(w, t)
+    # Small balls of many dimensions are many: noise must not divide them.
+    if t[T_CHUNKS] > 1 and t[T_LEVEL] >= LATE_LEVEL and not _known(w, t, LATE_ERROR_SHIFT):
+        return False
+    return n >= w[i] <= THRESHOLD_MAX or _early(w, t)
 
 
 def _request(w, t, step):

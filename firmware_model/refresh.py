@@ -1,7 +1,7 @@
 """V and the best action of cells other than the visited one, so that they use what was learnt elsewhere."""
 
 from ._scratch import T_CHUNKS, T_H, T_HORIZON, T_NEXT
-from ._spec import LATER_FIRST_MASK, NEXT_MASK
+from ._spec import H_SINCE, LATER_FIRST_MASK, NEXT_ALWAYS, NEXT_MASK
 from .call import decode as call_decode
 from .number import random as number_random
 from .tree import scan as tree_scan
@@ -18,11 +18,13 @@ def _refresh(w, t, h, code):
 def next(w, t):
     """Refresh the cell that will be played next, so that it uses what was learnt at other states and steps.
 
-    With 1+1 dimensions, where this matters less, only in one observe of sixteen and instead of other work:
-    returns 1 then.
+    With 1+1 dimensions it takes the place of other work, and after the first episodes, when it matters less,
+    it is done in one observe of sixteen only: returns 1 then.
     """
     h = t[T_H]
-    if h + 1 == t[T_HORIZON] or (t[T_CHUNKS] == 1 and number_random(w) & NEXT_MASK):
+    if h + 1 == t[T_HORIZON]:
+        return 0
+    if t[T_CHUNKS] == 1 and w[H_SINCE] >= NEXT_ALWAYS and number_random(w) & NEXT_MASK:
         return 0
     _refresh(w, t, h + 1, t[T_NEXT])
     call_decode(w, t, h)

@@ -12,10 +12,13 @@ uint32_t adamb_adapt_factor(const adamb_call *c)
     return top > mean ? (top - mean) << c->fraction >> (16 + ADAMB_AUTO_BONUS_SHIFT) : 0;
 }
 
-/* c/sqrt(N) for N in quarter samples. */
+/* c/sqrt(N) for N in quarter samples; in tracking no more than a few c/2^level, what rewards are taken to differ by inside
+ * a ball of its size. */
 uint32_t adamb_adapt_bonus(const adamb_call *c, uint32_t weight)
 {
-    return adamb_number_bonus(adamb_adapt_factor(c), weight);
+    uint32_t factor = adamb_adapt_factor(c), most = factor * ADAMB_BONUS_SIDES >> c->level;
+    uint32_t bonus = adamb_number_bonus(factor, weight);
+    return bonus > most && !has_flag(c->w, ADAMB_FLAG_PAPER) ? most : bonus;
 }
 
 /* The median of how far samples are from what their balls predict, in 2^-15: a step towards every new one. */
@@ -79,13 +82,18 @@ static uint32_t lost_bits(const adamb_call *c, uint32_t dims)
     return c->d_s + c->d_a == 3 ? ADAMB_SHARE_LOST_THREE : ADAMB_SHARE_LOST_MORE;
 }
 
-/* The mean of the rewards, and their top: the best one, decaying slowly. It starts at 1, the optimistic maximum. */
+/* The mean of the rewards, in tracking at first about that of all, and their top: the best one, decaying slowly. It starts
+ * at 1, the optimistic maximum. */
 static void follow_rewards(const adamb_call *c, uint16_t reward)
 {
     uint16_t *s = c->w + c->tree;
     uint32_t mean = s[ADAMB_S_REWARD_MEAN], top = s[ADAMB_S_REWARD_TOP];
     uint32_t slow = c->shared ? ADAMB_REWARD_SHIFT_SHARED : ADAMB_REWARD_SHIFT;
-    s[ADAMB_S_REWARD_MEAN] = (uint16_t)(reward > mean ? mean + ((reward - mean) >> slow) : mean - ((mean - reward) >> slow));
+    uint32_t n = c->w[ADAMB_H_SINCE] * (c->shared ? c->horizon : 1u) + 1u, rate = slow;
+    while (rate != 0 && n >> rate == 0 && !has_flag(c->w, ADAMB_FLAG_PAPER)) {
+        rate--;
+    }
+    s[ADAMB_S_REWARD_MEAN] = (uint16_t)(reward > mean ? mean + ((reward - mean) >> rate) : mean - ((mean - reward) >> rate));
     top -= top > mean ? (top - mean) >> slow : 0;
     s[ADAMB_S_REWARD_TOP] = (uint16_t)(reward > top ? reward : top);
 }

@@ -73,18 +73,20 @@ static void gather_above(adamb_call *c, uint32_t path)
     }
 }
 
-/* Is the mean of the ball known to within c * 2^-level, what rewards are taken to differ by inside a ball of its size?
- * Then there is more to learn inside, and it is divided early, while a part of the block is free. */
-static int known(const adamb_call *c)
+/* Is the mean of the ball known to within a part of c * 2^-level, what rewards are taken to differ by inside a ball of its
+ * size? Then there is more to learn inside. */
+static int known(const adamb_call *c, uint32_t shift)
+{
+    uint32_t error = adamb_number_bonus(c->w[c->tree + ADAMB_S_NOISE], ADAMB_SAMPLE_WEIGHT * own_n(c->w, c->rec));
+    return error << (c->level + shift) <= adamb_adapt_factor(c) << (15 - c->fraction);
+}
+
+/* May the ball be divided before it has its threshold of samples? While a part of the block is free. */
+static int early(const adamb_call *c)
 {
     const uint16_t *w = c->w;
-    uint32_t n = own_n(w, c->rec);
-    if (c->parent == 0 || (n & ADAMB_EARLY_MASK) != 0 ||
-        adamb_pool_room(w) < w[ADAMB_H_UNITS] >> ADAMB_EARLY_ROOM_SHIFT) {
-        return 0;
-    }
-    uint32_t error = adamb_number_bonus(w[c->tree + ADAMB_S_NOISE], ADAMB_SAMPLE_WEIGHT * n);
-    return error << (c->level + ADAMB_EARLY_ERROR_SHIFT) <= adamb_adapt_factor(c) << (15 - c->fraction);
+    return c->parent != 0 && (own_n(w, c->rec) & ADAMB_EARLY_MASK) == 0 &&
+           adamb_pool_room(w) >= w[ADAMB_H_UNITS] >> ADAMB_EARLY_ROOM_SHIFT && known(c, ADAMB_EARLY_ERROR_SHIFT);
 }
 
 static int wants_split(adamb_call *c)
@@ -101,7 +103,10 @@ static int wants_split(adamb_call *c)
     if (c->level != 0) { /* tracking takes it for granted that the parent had what its own size asks for */
         n += paper && c->inherited_n < thresholds[c->level - 1] ? c->inherited_n : thresholds[c->level - 1];
     }
-    return (n >= thresholds[c->level] && thresholds[c->level] <= ADAMB_THRESHOLD_MAX) || (!paper && known(c));
+    if (!paper && c->chunks > 1 && c->level >= ADAMB_LATE_LEVEL && !known(c, ADAMB_LATE_ERROR_SHIFT)) {
+        return 0; /* small balls of many dimensions are many: noise must not divide them */
+    }
+    return (n >= thresholds[c->level] && thresholds[c->level] <= ADAMB_THRESHOLD_MAX) || (!paper && early(c));
 }
 
 /* Ask for a refresh of all cells of one step under the ball's state side; joins a pending request. */

@@ -2,11 +2,13 @@
 #include "adamb_internal.h"
 
 /* Refresh the cell that will be played next, so that it uses what was learnt at other states and steps. With 1+1
- * dimensions, where this matters less, only in one observe of sixteen and instead of other work: returns 1 then. */
+ * dimensions it takes the place of other work, and after the first episodes, when it matters less, it is done in one observe
+ * of sixteen only: returns 1 then. */
 int adamb_refresh_next(adamb_call *c, uint16_t code)
 {
     uint8_t h = c->h;
-    if (h + 1 == c->horizon || (c->chunks == 1 && (adamb_number_random(c->w) & ADAMB_NEXT_MASK) != 0)) {
+    if (h + 1 == c->horizon || (c->chunks == 1 && c->w[ADAMB_H_SINCE] >= ADAMB_NEXT_ALWAYS &&
+                                (adamb_number_random(c->w) & ADAMB_NEXT_MASK) != 0)) {
         return 0;
     }
     adamb_call_decode(c, c->w, (uint8_t)(h + 1));

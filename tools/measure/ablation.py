@@ -31,7 +31,7 @@ from adamb.host_sim.runner import simulate
 
 EPISODES, BUDGET, FIRST_SEED = 2000, 4096, 60000
 PROBLEMS = (
-    *("oil-laplace", "oil-noisy", "oil-sparse", "oil-2d", "dram-lite", "cache-lite"),
+    *("oil-laplace", "oil-noisy", "oil-sparse", "oil-2d", "dram-lite", "cache-lite", "allocation-2x1"),
     *("oil-laplace, walk", "dram-lite, jump"),
 )
 
@@ -72,7 +72,9 @@ PARTS = (
         "|| !adamb_code_inside(w[i + 2], c->best_action, c->d_a)",
         "|| 1",
     ),
-    AblatedLine("splits by noise", "adamb_learn.c", "(!paper && known(c))", "(!paper && 0 * known(c))"),
+    AblatedLine("splits early", "adamb_learn.c", "(!paper && early(c))", "(!paper && 0 * early(c))"),
+    constant("splits small balls late", "LATE_LEVEL", 15),
+    constant("bonus within the size of its ball", "BONUS_SIDES", 64),
     constant(f"{_spec.FINEST_EXTRA} more levels", "FINEST_EXTRA", 0),
     constant("lifts what was never visited", "RANK_LIFT", 0),
     AblatedLine(
@@ -91,6 +93,10 @@ PARTS = (
         "s[ADAMB_S_REWARD_TOP] = (uint16_t)(reward > top ? reward : top);",
         "(void)top;",
     ),
+    AblatedLine(
+        "mean of all rewards at first", "adamb_adapt.c", "while (rate != 0 && ", "while (rate > 99 && "
+    ),
+    constant(f"looks ahead always for {_spec.NEXT_ALWAYS} episodes", "NEXT_ALWAYS", 0),
     AblatedLine(
         "looks ahead before acting", "adamb_refresh.c", "uint8_t h = c->h;", "uint8_t h = c->h;\nreturn 0;"
     ),

@@ -31,10 +31,11 @@ class Measures:
         self.noise = _spec.NOISE_START * NOISE_UNIT
         self.spread, self.effect = 0.0, EFFECT_TOP
 
-    def follow_reward(self, reward: float, rate: float) -> None:
+    def follow_reward(self, reward: float, rate: float, fall: float) -> None:
+        """The mean moves by `rate` of the difference, and the best reward falls by `fall` of it."""
         mean, top = self.mean_reward, self.top_reward
         self.mean_reward = mean + (reward - mean) * rate
-        self.top_reward = max(reward, top - max(top - mean, 0.0) * rate)
+        self.top_reward = max(reward, top - max(top - mean, 0.0) * fall)
 
     def auto_bonus(self) -> float:
         """A part of what the best rewards are above their mean."""

@@ -19,15 +19,18 @@ What tracking does differently from the paper (names in capitals are in firmware
   SCAN_TOLERANCE, and set where it rose by as much; after a split the cells under the ball follow, one per
   sample.
 * V of the cell that will be played next is refreshed before learning; with one dimension of state and one of
-  action only now and then (NEXT_MASK), and then in the place of a cell under a split ball. With more
-  dimensions a random cell of the step or of the first step is refreshed after every sample.
+  action in the place of a cell under a split ball, and after the first episodes (NEXT_ALWAYS) only now and
+  then (NEXT_MASK). With more dimensions a random cell of the step or of the first step is refreshed after
+  every sample.
 * Balls are compared as `ranking` says. An action that is finer than the best ball stays, and one that was
   played a step later (`share=off`: an episode ago) is tried where its ball is played.
 * A ball whose mean reward is known well for its size is split early, with one dimension of state and one of
-  action up to FINEST_EXTRA levels below the thresholds. No ball is finer than the core's layout can name.
+  action up to FINEST_EXTRA levels below the thresholds. With more dimensions one of LATE_LEVEL or finer is
+  split only if it is known well. No ball is finer than the core's layout can name.
 * `share=on`: one partition serves all steps, each with its own V.
 * `bonus=auto`: a part (AUTO_BONUS_SHIFT) of what the best rewards of the step, or of all steps that share,
-  are above their mean. The best reward starts at 1 and decays slowly.
+  are above their mean. The best reward starts at 1 and decays slowly. A bonus is at most BONUS_SIDES c /
+  2^level.
 """
 
 from __future__ import annotations
@@ -72,6 +75,7 @@ class TrackingLearner(Knowledge):
         self.last: list[Action | None] = [None] * settings.horizon
         self.depth = [0] * settings.horizon
         self.refused_splits = 0
+        self.past_episodes = 0
         self._random = seed & 0xFFFF or _spec.SEED_ZERO
 
     # --- acting -------------------------------------------------------------------------------------------
@@ -93,7 +97,7 @@ class TrackingLearner(Knowledge):
         assert played is not None, "observe follows act"
         self.played[h] = None
         point, action = played
-        self.measures[h].follow_reward(reward, REWARD_RATE_SHARED if self.shared else REWARD_RATE)
+        self._follow_reward(h, reward)
         next_point = self.point(next_state)
         busy = self._look_ahead(h, next_point)
         next_value, next_action = self.ahead(h, next_point)
@@ -112,13 +116,24 @@ class TrackingLearner(Knowledge):
         if not busy:
             self._refresh_later(h)
 
+    def _follow_reward(self, h: int, reward: float) -> None:
+        """Rewards are followed at a fixed rate, their mean at first about as that of all."""
+        rate, samples = (
+            (REWARD_RATE_SHARED, self.past_episodes * self.settings.horizon + 1)
+            if self.shared
+            else (REWARD_RATE, self.past_episodes + 1)
+        )
+        self.measures[h].follow_reward(reward, max(rate, 0.5 ** (samples.bit_length() - 1)), rate)
+
     def _look_ahead(self, h: int, point: int) -> bool:
         """Refresh the cell that will be played next; whether that takes the turn of a job."""
-        seldom = self.settings.d_s + self.settings.d_a == 2
-        if h + 1 == self.settings.horizon or (seldom and self._draw() & _spec.NEXT_MASK):
+        instead = self.settings.d_s + self.settings.d_a == 2
+        if h + 1 == self.settings.horizon:
+            return False
+        if instead and self.past_episodes >= _spec.NEXT_ALWAYS and self._draw() & _spec.NEXT_MASK:
             return False
         self._refresh(h + 1, point)
-        return seldom
+        return instead
 
     def _refresh_later(self, h: int) -> None:
         """The next cell of a job, and in more dimensions any cell of this step or the first."""
@@ -129,7 +144,7 @@ class TrackingLearner(Knowledge):
             self._refresh(0 if drawn & _spec.LATER_FIRST_MASK else h, 1 << bits | drawn << bits >> 16)
 
     def end_episode(self) -> None:
-        """Nothing waits for the end of an episode here."""
+        self.past_episodes += 1
 
     def ball_at(self, h: int, point: int, action: Action) -> TrackedBall:
         """The active ball that holds a state and an action; its action may come from a ball since split."""
@@ -168,27 +183,34 @@ class TrackingLearner(Knowledge):
             assert ball.parent is not None
             above = ball.parent.reward + self.expected(h, ball.parent)
             value = (ball.n * value + inherited * above) / (ball.n + inherited)
-        q = self.clip(h, value + self.bonus(h, ball.n + inherited))
+        bonus = min(self.bonus(h, ball.n + inherited), _spec.BONUS_SIDES * self.factor(h) * 0.5**ball.level)
+        q = self.clip(h, value + bonus)
         ball.surplus = q - expected
         return q
 
     def _due(self, h: int, ball: TrackedBall) -> bool:
-        """Split test: by the threshold, of which what the parent's asked for counts as seen, or early."""
+        """Split test: by the threshold, of which what the parent's asked for counts as seen, or early.
+
+        With many dimensions small balls are many: noise must not divide them.
+        """
         if ball.level >= self.finest:
             return False
         threshold = self.thresholds[ball.level]
         if self.settings.split == "own":
             return ball.n + 1 >= threshold
+        many = self.settings.d_s + self.settings.d_a > 2
+        if many and ball.level >= _spec.LATE_LEVEL and not self._known(h, ball, _spec.LATE_ERROR_SHIFT):
+            return False
         before = self.thresholds[ball.level - 1] if ball.level else 0
         full = threshold <= _spec.THRESHOLD_MAX and ball.n + before >= threshold
-        return full or self._known(h, ball)
+        if full or ball.parent is None or ball.n & _spec.EARLY_MASK:
+            return full
+        return self._known(h, ball, _spec.EARLY_ERROR_SHIFT)
 
-    def _known(self, h: int, ball: TrackedBall) -> bool:
-        """Is the error of the ball's mean small beside c / 2^level? Asked at some of its samples."""
-        if ball.parent is None or ball.n & _spec.EARLY_MASK:
-            return False
+    def _known(self, h: int, ball: TrackedBall, shift: int) -> bool:
+        """Is the error of the ball's mean at most c / 2^(level + shift)?"""
         error = self.measures[h].noise / math.sqrt(ball.n)
-        return error * 2 ** (ball.level + _spec.EARLY_ERROR_SHIFT) <= self.factor(h)
+        return error * 2 ** (ball.level + shift) <= self.factor(h)
 
     def _split(self, h: int, ball: TrackedBall) -> None:
         settings = self.settings

@@ -99,7 +99,11 @@ def update(m: Model, h: int, at: Visit, reward: int, next_code: int, next_value:
         weigh(m, h, at)
         expected = expect(m, h, updated, updated_level)
         measure_noise(m, h, record, reward, next_value, expected)
-    q = num.clamp(at.value + num.bonus(bonus_factor(m, h), at.weight, m.inverse_root), 0, m.most(h))
+    factor = bonus_factor(m, h)
+    bonus = num.bonus(factor, at.weight, m.inverse_root)
+    if not m.paper:
+        bonus = min(bonus, factor * spec.BONUS_SIDES >> level)
+    q = num.clamp(at.value + bonus, 0, m.most(h))
     if m.paper:
         q = min(q, before)
     surplus = as_surplus(q - expected)
@@ -178,15 +182,17 @@ def bonus_factor(m: Model, h: int) -> int:
     return m.bonus
 
 
-def known(m: Model, h: int, at: Visit) -> bool:
-    """Whether the ball's mean is so well known that it is divided early (tracking)."""
-    record = at.record
-    if m.paper or record is None or at.parent is None or record.n & spec.EARLY_MASK:
-        return False
-    if m.pool.room < m.units >> spec.EARLY_ROOM_SHIFT:
-        return False
+def known(m: Model, h: int, at: Visit, record: Record, shift: int) -> bool:
+    """Whether the error of the ball's mean is at most c / 2^(level + shift)."""
     error = num.bonus(m.home(h).noise, spec.SAMPLE_WEIGHT * record.n, m.inverse_root)
-    return error << (at.level + spec.EARLY_ERROR_SHIFT) <= bonus_factor(m, h) << (15 - m.f)
+    return error << (at.level + shift) <= bonus_factor(m, h) << (15 - m.f)
+
+
+def is_early(m: Model, h: int, at: Visit, record: Record) -> bool:
+    """Whether the ball is divided before it has its threshold of samples (tracking)."""
+    if m.paper or at.parent is None or record.n & spec.EARLY_MASK:
+        return False
+    return m.pool.room >= m.units >> spec.EARLY_ROOM_SHIFT and known(m, h, at, record, spec.EARLY_ERROR_SHIFT)
 
 
 def is_due(m: Model, h: int, at: Visit, record: Record) -> bool:
@@ -195,7 +201,10 @@ def is_due(m: Model, h: int, at: Visit, record: Record) -> bool:
         return record.n + 1 >= threshold
     before = m.thresholds[at.level - 1] if at.level else 0
     samples = record.n + (min(at.inherited, before) if m.paper else before)
-    return (samples >= threshold and threshold <= spec.THRESHOLD_MAX) or known(m, h, at)
+    small = not m.paper and len(m.chunks) > 1 and at.level >= spec.LATE_LEVEL
+    if small and not known(m, h, at, record, spec.LATE_ERROR_SHIFT):
+        return False
+    return (samples >= threshold and threshold <= spec.THRESHOLD_MAX) or is_early(m, h, at, record)
 
 
 def split(m: Model, h: int, at: Visit, state: int) -> bool:

@@ -136,7 +136,9 @@ def follow(m: Model, h: int, at: Visit, state: int, action: int, candidate: int)
 def refresh_next(m: Model, h: int, state: int) -> bool:
     """V of the cell that will be played next; whether that took the turn of a job."""
     seldom = len(m.chunks) == 1
-    if h + 1 == m.horizon or (seldom and m.random() & spec.NEXT_MASK):
+    if h + 1 == m.horizon:
+        return False
+    if seldom and m.learned["since"] >= spec.NEXT_ALWAYS and m.random() & spec.NEXT_MASK:
         return False
     set_v(m, h + 1, state)
     return seldom
