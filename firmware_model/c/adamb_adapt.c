@@ -16,8 +16,7 @@ uint32_t adamb_adapt_factor(const adamb_call *c)
  * a ball of its size. */
 uint32_t adamb_adapt_bonus(const adamb_call *c, uint32_t weight)
 {
-    uint32_t factor = adamb_adapt_factor(c), most = factor * ADAMB_BONUS_SIDES >> c->level;
-    uint32_t bonus = adamb_number_bonus(factor, weight);
+    uint32_t by = adamb_adapt_factor(c), most = by * ADAMB_BONUS_SIDES >> c->level, bonus = adamb_number_bonus(by, weight);
     return bonus > most && !has_flag(c->w, ADAMB_FLAG_PAPER) ? most : bonus;
 }
 

@@ -81,32 +81,27 @@ static int known(const adamb_call *c, uint32_t shift)
     return error << (c->level + shift) <= adamb_adapt_factor(c) << (15 - c->fraction);
 }
 
-/* May the ball be divided before it has its threshold of samples? While a part of the block is free. */
-static int early(const adamb_call *c)
+/* A ball is divided when it has its threshold of samples. In tracking one that is known well is divided early, while a part
+ * of the block is free; and small ones of many dimensions, of which there are many, only if they are known. */
+static int wants_split(const adamb_call *c)
 {
-    const uint16_t *w = c->w;
-    return c->parent != 0 && (own_n(w, c->rec) & ADAMB_EARLY_MASK) == 0 &&
-           adamb_pool_room(w) >= w[ADAMB_H_UNITS] >> ADAMB_EARLY_ROOM_SHIFT && known(c, ADAMB_EARLY_ERROR_SHIFT);
-}
-
-static int wants_split(adamb_call *c)
-{
-    const uint16_t *thresholds = c->w + ADAMB_H_WORDS;
-    uint32_t n = own_n(c->w, c->rec);
+    const uint16_t *w = c->w, *thresholds = w + ADAMB_H_WORDS;
+    uint32_t n = own_n(w, c->rec);
     if (c->level >= c->finest) {
         return 0;
     }
-    if (has_flag(c->w, ADAMB_FLAG_OWN)) {
+    if (has_flag(w, ADAMB_FLAG_OWN)) {
         return n + 1 >= thresholds[c->level];
     }
-    int paper = has_flag(c->w, ADAMB_FLAG_PAPER);
+    int paper = has_flag(w, ADAMB_FLAG_PAPER), late = !paper && c->chunks > 1 && c->level >= ADAMB_LATE_LEVEL;
+    int early = !paper && c->parent != 0 && (n & ADAMB_EARLY_MASK) == 0 &&
+                adamb_pool_room(w) >= w[ADAMB_H_UNITS] >> ADAMB_EARLY_ROOM_SHIFT;
     if (c->level != 0) { /* tracking takes it for granted that the parent had what its own size asks for */
         n += paper && c->inherited_n < thresholds[c->level - 1] ? c->inherited_n : thresholds[c->level - 1];
     }
-    if (!paper && c->chunks > 1 && c->level >= ADAMB_LATE_LEVEL && !known(c, ADAMB_LATE_ERROR_SHIFT)) {
-        return 0; /* small balls of many dimensions are many: noise must not divide them */
-    }
-    return (n >= thresholds[c->level] && thresholds[c->level] <= ADAMB_THRESHOLD_MAX) || (!paper && early(c));
+    return (!late || known(c, ADAMB_LATE_ERROR_SHIFT)) &&
+           ((n >= thresholds[c->level] && thresholds[c->level] <= ADAMB_THRESHOLD_MAX) ||
+            (early && known(c, ADAMB_EARLY_ERROR_SHIFT)));
 }
 
 /* Ask for a refresh of all cells of one step under the ball's state side; joins a pending request. */

@@ -27,5 +27,5 @@ def test_a_part_that_is_not_there_is_named(tmp_path):
 
 def test_a_part_that_nobody_knows_is_refused_with_those_there_are(capsys):
     with pytest.raises(SystemExit):
-        ablation.main(["--only", "splits by noise,magic"])
+        ablation.main(["--only", "splits early,magic"])
     assert "--only magic: must be among follows finer actions, keeps" in capsys.readouterr().err

@@ -72,7 +72,7 @@ PARTS = (
         "|| !adamb_code_inside(w[i + 2], c->best_action, c->d_a)",
         "|| 1",
     ),
-    AblatedLine("splits early", "adamb_learn.c", "(!paper && early(c))", "(!paper && 0 * early(c))"),
+    AblatedLine("splits early", "adamb_learn.c", "(early && known", "(0 * early && known"),
     constant("splits small balls late", "LATE_LEVEL", 15),
     constant("bonus within the size of its ball", "BONUS_SIDES", 64),
     constant(f"{_spec.FINEST_EXTRA} more levels", "FINEST_EXTRA", 0),
