@@ -14,7 +14,7 @@ from ._spec import (
     EFFECT_NOISE,
 )
 from ._spec import EFFECT_SHIFT, NOISE_LEAST, NOISE_SHIFT, REWARD_SHIFT, REWARD_SHIFT_SHARED, SHARE_COUNT_MAX
-from ._spec import SHARE_ENTRY_SHIFT, SHARE_HASH, SHARE_LOST_MORE, SHARE_LOST_ONE, SHARE_LOST_THREE
+from ._spec import SHARE_ENTRY_SHIFT, SHARE_HASH, SHARE_LOST_FEW, SHARE_LOST_MORE
 from ._spec import SHARE_NEXT_FACTOR, SHARE_NEXT_MARGIN, SHARE_OFF, SHARE_ON, SHARE_PAIRS_MAX, SHARE_PAIRS_MIN
 from ._spec import SHARE_REWARD_FACTOR, SHARE_REWARD_MARGIN, SHARE_SAME_MIN, SHARE_TABLE_UNITS, SHARE_TESTING
 from ._spec import SPREAD_SCALE_SHIFT, VALUE_MAX
@@ -105,13 +105,6 @@ def _coarse_mean(t, state):
     return (state[0] + state[1] + state[2]) // 3 >> 8
 
 
-def _lost_bits(t, dims):
-    """Bits that a code loses in the sharing test: small cells, in which rewards hardly change."""
-    if dims == 1:
-        return SHARE_LOST_ONE
-    return SHARE_LOST_THREE if t[T_D_S] + t[T_D_A] == 3 else SHARE_LOST_MORE
-
-
 def _follow_rewards(w, t, reward):
     """The mean of the rewards, in tracking at first about that of all, and their top.
 
@@ -123,7 +116,7 @@ def _follow_rewards(w, t, reward):
     slow = REWARD_SHIFT_SHARED if t[T_SHARED] else REWARD_SHIFT
     n = w[H_SINCE] * (t[T_HORIZON] if t[T_SHARED] else 1) + 1
     rate = slow
-    while rate and n >> rate == 0 and not w[H_FLAGS] & FLAG_PAPER:
+    while n >> rate == 0 and not w[H_FLAGS] & FLAG_PAPER:
         rate -= 1
     w[i + S_REWARD_MEAN] = mean + (reward - mean >> rate) if reward > mean else mean - (mean - reward >> rate)
     if top > mean:
@@ -139,8 +132,9 @@ def step(w, t, next_state):
     w[H_RETURN_SUM] = min(w[H_RETURN_SUM] + (reward >> 16 - t[T_FRACTION]), 0xFFFF)
     if w[H_SHARE] == SHARE_TESTING and w[H_UNITS] - w[H_POOL_AT] >= SHARE_TABLE_UNITS:
         reward = reward & 0xFF00 | _coarse_mean(t, next_state)
-        cell = t[T_STATE] >> _lost_bits(t, t[T_D_S]) << 8 | t[T_ACTION] >> _lost_bits(t, t[T_D_A])
-        _compare(w, t, cell * SHARE_HASH & 0xFFFF, reward)
+        # Small cells, in which rewards hardly change.
+        lost = SHARE_LOST_MORE if t[T_D_S] + t[T_D_A] > 3 else SHARE_LOST_FEW
+        _compare(w, t, (t[T_STATE] >> lost << 8 | t[T_ACTION] >> lost) * SHARE_HASH & 0xFFFF, reward)
 
 
 def _differs(w, word, factor, margin):

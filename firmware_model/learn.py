@@ -51,14 +51,12 @@ def _known(w, t, shift):
     return error << t[T_LEVEL] + shift <= adapt_factor(w, t) << 15 - t[T_FRACTION]
 
 
-def _early(w, t):
-    """May the ball be divided before it has its threshold of samples? While a part of the block is free."""
-    if t[T_PARENT] == 0 or w[(t[T_REC] << 2) + R_N] & EARLY_MASK:
-        return False
-    return pool_room(w) >= w[H_UNITS] >> EARLY_ROOM_SHIFT and _known(w, t, EARLY_ERROR_SHIFT)
-
-
 def _wants_split(w, t):
+    """A ball is divided when it has its threshold of samples.
+
+    In tracking one that is known well is divided early, while a part of the block is free; and small ones of
+    many dimensions, of which there are many, only if they are known.
+    """
     i = H_WORDS + t[T_LEVEL]  # the ball's threshold
     if t[T_LEVEL] >= t[T_FINEST]:
         return False
@@ -67,12 +65,14 @@ def _wants_split(w, t):
         return n + 1 >= w[i]
     if w[H_FLAGS] & FLAG_PAPER:
         return n + (min(t[T_INHERITED_N], w[i - 1]) if t[T_LEVEL] else 0) >= w[i]
-    if t[T_LEVEL]:  # the parent is taken to have had the samples that its level asks for
-        n += w[i - 1]
-    # Small balls of many dimensions are many: noise must not divide them.
-    if t[T_CHUNKS] > 1 and t[T_LEVEL] >= LATE_LEVEL and not _known(w, t, LATE_ERROR_SHIFT):
+    # The parent is taken to have had the samples that its level asks for.
+    full = n + (w[i - 1] if t[T_LEVEL] else 0) >= w[i] <= THRESHOLD_MAX
+    late = t[T_CHUNKS] > 1 and t[T_LEVEL] >= LATE_LEVEL
+    if full and not late:
+        return True
+    if not full and (t[T_PARENT] == 0 or n & EARLY_MASK or pool_room(w) < w[H_UNITS] >> EARLY_ROOM_SHIFT):
         return False
-    return n >= w[i] <= THRESHOLD_MAX or _early(w, t)
+    return _known(w, t, LATE_ERROR_SHIFT if late else EARLY_ERROR_SHIFT)
 
 
 def _request(w, t, step):

@@ -72,15 +72,6 @@ static void compare(adamb_call *c, uint32_t hash, uint16_t outcome)
     }
 }
 
-/* Bits that a code loses in the sharing test: cells must be so small that rewards hardly change within one. */
-static uint32_t lost_bits(const adamb_call *c, uint32_t dims)
-{
-    if (dims == 1) {
-        return ADAMB_SHARE_LOST_ONE;
-    }
-    return c->d_s + c->d_a == 3 ? ADAMB_SHARE_LOST_THREE : ADAMB_SHARE_LOST_MORE;
-}
-
 /* The mean of the rewards, in tracking at first about that of all, and their top: the best one, decaying slowly. It starts
  * at 1, the optimistic maximum. */
 static void follow_rewards(const adamb_call *c, uint16_t reward)
@@ -89,7 +80,7 @@ static void follow_rewards(const adamb_call *c, uint16_t reward)
     uint32_t mean = s[ADAMB_S_REWARD_MEAN], top = s[ADAMB_S_REWARD_TOP];
     uint32_t slow = c->shared ? ADAMB_REWARD_SHIFT_SHARED : ADAMB_REWARD_SHIFT;
     uint32_t n = c->w[ADAMB_H_SINCE] * (c->shared ? c->horizon : 1u) + 1u, rate = slow;
-    while (rate != 0 && n >> rate == 0 && !has_flag(c->w, ADAMB_FLAG_PAPER)) {
+    while (n >> rate == 0 && !has_flag(c->w, ADAMB_FLAG_PAPER)) {
         rate--;
     }
     s[ADAMB_S_REWARD_MEAN] = (uint16_t)(reward > mean ? mean + ((reward - mean) >> rate) : mean - ((mean - reward) >> rate));
@@ -111,7 +102,9 @@ void adamb_adapt_step(adamb_call *c, uint16_t state_code, uint16_t action_code, 
             sum += next[i];
         }
         sum = c->d_s == 1 ? sum >> 8 : c->d_s == 2 ? sum >> 9 : adamb_number_divide(sum, 3) >> 8;
-        uint32_t cell = (uint32_t)state_code >> lost_bits(c, c->d_s) << 8 | action_code >> lost_bits(c, c->d_a);
+        /* Small cells, in which rewards hardly change. */
+        uint32_t lost = c->d_s + c->d_a > 3 ? ADAMB_SHARE_LOST_MORE : ADAMB_SHARE_LOST_FEW;
+        uint32_t cell = (uint32_t)state_code >> lost << 8 | action_code >> lost;
         compare(c, cell * ADAMB_SHARE_HASH & 0xFFFFu, (uint16_t)((reward & 0xFF00u) | sum));
     }
 }

@@ -85,23 +85,27 @@ static int known(const adamb_call *c, uint32_t shift)
  * of the block is free; and small ones of many dimensions, of which there are many, only if they are known. */
 static int wants_split(const adamb_call *c)
 {
-    const uint16_t *w = c->w, *thresholds = w + ADAMB_H_WORDS;
-    uint32_t n = own_n(w, c->rec);
+    const uint16_t *w = c->w, *threshold = w + ADAMB_H_WORDS + c->level;
+    uint32_t own = own_n(w, c->rec), n = own;
+    int paper = has_flag(w, ADAMB_FLAG_PAPER);
     if (c->level >= c->finest) {
         return 0;
     }
     if (has_flag(w, ADAMB_FLAG_OWN)) {
-        return n + 1 >= thresholds[c->level];
+        return own + 1 >= *threshold;
     }
-    int paper = has_flag(w, ADAMB_FLAG_PAPER), late = !paper && c->chunks > 1 && c->level >= ADAMB_LATE_LEVEL;
-    int early = !paper && c->parent != 0 && (n & ADAMB_EARLY_MASK) == 0 &&
-                adamb_pool_room(w) >= w[ADAMB_H_UNITS] >> ADAMB_EARLY_ROOM_SHIFT;
     if (c->level != 0) { /* tracking takes it for granted that the parent had what its own size asks for */
-        n += paper && c->inherited_n < thresholds[c->level - 1] ? c->inherited_n : thresholds[c->level - 1];
+        n += paper && c->inherited_n < threshold[-1] ? c->inherited_n : threshold[-1];
     }
-    return (!late || known(c, ADAMB_LATE_ERROR_SHIFT)) &&
-           ((n >= thresholds[c->level] && thresholds[c->level] <= ADAMB_THRESHOLD_MAX) ||
-            (early && known(c, ADAMB_EARLY_ERROR_SHIFT)));
+    int full = n >= *threshold && *threshold <= ADAMB_THRESHOLD_MAX, late = c->chunks > 1 && c->level >= ADAMB_LATE_LEVEL;
+    if (paper || (full && !late)) {
+        return full;
+    }
+    if (!full && (c->parent == 0 || (own & ADAMB_EARLY_MASK) != 0 ||
+                  adamb_pool_room(w) < w[ADAMB_H_UNITS] >> ADAMB_EARLY_ROOM_SHIFT)) {
+        return 0;
+    }
+    return known(c, late ? ADAMB_LATE_ERROR_SHIFT : ADAMB_EARLY_ERROR_SHIFT);
 }
 
 /* Ask for a refresh of all cells of one step under the ball's state side; joins a pending request. */

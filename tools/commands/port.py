@@ -164,9 +164,7 @@ def _c_block(settings: DeviceSettings, board: str | None, wanted: int | None) ->
     return size
 
 
-def _micropython_block(
-    settings: DeviceSettings, board: str, wanted: int | None, *, usermod: bool
-) -> int:
+def _micropython_block(settings: DeviceSettings, board: str, wanted: int | None, *, usermod: bool) -> int:
     from adamb.tools.device.port.micropython import block_for_board
 
     return block_for_board(board, settings, wanted, usermod=usermod)

@@ -72,7 +72,7 @@ PARTS = (
         "|| !adamb_code_inside(w[i + 2], c->best_action, c->d_a)",
         "|| 1",
     ),
-    AblatedLine("splits early", "adamb_learn.c", "(early && known", "(0 * early && known"),
+    AblatedLine("splits early", "adamb_learn.c", "(c->parent == 0 ||", "(1 ||"),
     constant("splits small balls late", "LATE_LEVEL", 15),
     constant("bonus within the size of its ball", "BONUS_SIDES", 64),
     constant(f"{_spec.FINEST_EXTRA} more levels", "FINEST_EXTRA", 0),
@@ -94,19 +94,17 @@ PARTS = (
         "(void)top;",
     ),
     AblatedLine(
-        "mean of all rewards at first", "adamb_adapt.c", "while (rate != 0 && ", "while (rate > 99 && "
+        "mean of all rewards at first",
+        "adamb_adapt.c",
+        "while (n >> rate == 0 && ",
+        "while (n >> rate == 99 && ",
     ),
     constant(f"looks ahead always for {_spec.NEXT_ALWAYS} episodes", "NEXT_ALWAYS", 0),
     AblatedLine(
         "looks ahead before acting", "adamb_refresh.c", "uint8_t h = c->h;", "uint8_t h = c->h;\nreturn 0;"
     ),
     constant(f"detector looks back {_spec.DETECT_WINDOW} episodes", "DETECT_WINDOW", 32),
-    AblatedLine(
-        "fine cells in the sharing test",
-        "adamb_adapt.c",
-        "return c->d_s + c->d_a == 3 ? ADAMB_SHARE_LOST_THREE : ADAMB_SHARE_LOST_MORE;",
-        "return (void)c, ADAMB_SHARE_LOST_ONE;",
-    ),
+    constant("fine cells in the sharing test", "SHARE_LOST_MORE", _spec.SHARE_LOST_FEW),
     AblatedLine(
         "a fold raises no Q",
         "adamb_reclaim.c",

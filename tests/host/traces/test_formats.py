@@ -129,7 +129,9 @@ def test_times_of_the_memory_that_go_back_are_refused_with_their_line(tmp_path, 
 
 def test_times_of_disks_may_go_back_a_little_as_they_do_in_published_traces(tmp_path):
     path = tmp_path / "trace.csv"
-    path.write_text("9,hm,1,Read,0,512,1\n7,hm,1,Write,512,512,1\n12,hm,1,Read,0,512,1\n8,hm,1,Read,0,512,1\n")
+    path.write_text(
+        "9,hm,1,Read,0,512,1\n7,hm,1,Write,512,512,1\n12,hm,1,Read,0,512,1\n8,hm,1,Read,0,512,1\n"
+    )
     assert [row[0] for row in rows(path)] == [9, 7, 12, 8]
     assert trace_info(path).duration == 5
 

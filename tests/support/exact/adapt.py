@@ -23,10 +23,8 @@ def adapt(m: Model, h: int, state: int, action: int, reward: int, next_state: Se
     learned["return_sum"] = min(learned["return_sum"] + (reward >> (16 - m.f)), 65535)
     if m.share != spec.SHARE_TESTING:
         return
-    lost = spec.SHARE_LOST_THREE if m.d_s + m.d_a == 3 else spec.SHARE_LOST_MORE
-    kept_state = state >> (spec.SHARE_LOST_ONE if m.d_s == 1 else lost)
-    kept_action = action >> (spec.SHARE_LOST_ONE if m.d_a == 1 else lost)
-    hashed = ((kept_state << 8 | kept_action) * spec.SHARE_HASH) & 0xFFFF
+    lost = spec.SHARE_LOST_MORE if m.d_s + m.d_a > 3 else spec.SHARE_LOST_FEW
+    hashed = (((state >> lost) << 8 | action >> lost) * spec.SHARE_HASH) & 0xFFFF
     at, cell = divmod(hashed, 1 << spec.SHARE_ENTRY_SHIFT)
     steps = 1 << (16 - spec.SHARE_ENTRY_SHIFT)
     outcome = reward & 0xFF00 | (sum(next_state) // m.d_s) >> 8

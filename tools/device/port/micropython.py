@@ -56,9 +56,7 @@ def imported_bytes() -> int:
     return import_bytes("mpy")
 
 
-def block_for_board(
-    name: str, settings: DeviceSettings, wanted: int | None, *, usermod: bool = False
-) -> int:
+def block_for_board(name: str, settings: DeviceSettings, wanted: int | None, *, usermod: bool = False) -> int:
     """Bytes of the block on that board; a board that cannot hold the package is refused with the C way.
 
     The C core in the firmware takes no heap, so the block has the room of the Python core, too.
