@@ -10,7 +10,7 @@ import pytest
 from adamb.host_sim.agents.reference.measures import Measures
 from adamb.host_sim.agents.reference.ranking import Ranked, choose
 from adamb.host_sim.agents.reference.tracked import TrackedBall, is_finer
-from support.reference_runs import track, visit
+from support.reference_runs import leaf_at, track, visit
 
 
 def sample(agent, state, action, reward):
@@ -42,10 +42,10 @@ def test_a_mean_reward_looks_back_32_samples_and_takes_outliers_in_slowly():
     assert ball.reward == pytest.approx(before + most / 32 + (1.0 - before - most) / 42)
 
 
-@pytest.mark.parametrize(("noise", "n"), [(0.25, 4), (0.3, 8), (0.5, 16), (0.6, 24), (1.5, 64)])
+@pytest.mark.parametrize(("noise", "n"), [(0.25, 8), (0.3, 8), (0.5, 16), (0.6, 24), (1.5, 64)])
 def test_a_ball_whose_mean_is_well_known_is_divided_early(noise, n):
     """Thresholds 64 and 256. A ball of level 1 is known if 4 * noise / sqrt(n) is at most the c of .5, asked
-    at every fourth sample. The noise falls by a 64th before, and to 1 at least."""
+    at every eighth sample. The noise falls by a 64th before, and to 1 at least."""
     agent = track(horizon=1, bonus=0.5, phi=64)
     for _ in range(64):
         visit(agent, 0, [0.2], 0.3, [0.0])
@@ -55,6 +55,40 @@ def test_a_ball_whose_mean_is_well_known_is_divided_early(noise, n):
         sample(agent, [0.2], (0.25,), 0.3)
         samples += 1
     assert samples == n
+
+
+@pytest.mark.parametrize(("noise", "n"), [(0.01, 8), (0.25, 63), (0.5, 249)])
+def test_with_many_dimensions_noise_divides_no_ball_of_level_2(noise, n):
+    """Thresholds 1, 4 and 16; a ball that is known may be divided at its eighth. 4 * 4 * noise / sqrt(n) is at
+    most the c of .5. The noise falls by a 64th before."""
+    agent = track(d_s=2, d_a=2, horizon=1, bonus=0.5)
+    samples = 0
+    while agent.stats()["deepest_level"] < [3]:
+        agent.learners[0].measures[0].noise = noise
+        sample(agent, [0.2, 0.2], (0.2, 0.2), 0.3)
+        samples += agent.stats()["deepest_level"] >= [2]
+    assert samples == n + 1, "and the one that divided the ball of level 1"
+
+
+def test_a_bonus_is_at_most_what_the_size_of_the_ball_allows():
+    """3 c / 2^level: at level 4 that is less than c / sqrt(n + 4), n = 1 and four of the parent's."""
+    agent = track(horizon=1, bonus=0.1)
+    ball = None
+    while ball is None or ball.level < 4 or ball.n != 1:
+        learner = sample(agent, [0.2], (0.2,), 0.3)
+        ball = learner.ball_at(0, learner.point([0.2]), (0.2,))
+    assert leaf_at(agent, 0, [0.2], [0.2]).q == pytest.approx(0.3 + 3 * 0.1 / 16)
+
+
+def test_the_mean_of_the_rewards_starts_with_the_first_one():
+    """Then it moves by 1/2, 1/2, 1/4, ...: 2^-k from the 2^k-th on."""
+    agent = track(horizon=1, bonus="auto")
+    means = []
+    for reward in (0.8, 0.4, 0.2, 0.8):
+        visit(agent, 0, [0.3], reward, [0.0])
+        agent.end_episode()
+        means.append(agent.learners[0].measures[0].mean_reward)
+    assert means == pytest.approx([0.8, 0.6, 0.4, 0.5])
 
 
 def test_no_ball_is_finer_than_the_core_can_name():

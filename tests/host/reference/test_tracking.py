@@ -63,7 +63,7 @@ def test_a_ball_counts_a_quarter_of_its_parent_up_to_four_and_until_it_has_sixte
             assert leaf.n == pytest.approx(weight + leaf.own_n)
             capped, dropped = capped + (weight == 4), dropped + (leaf.own_n >= 16)
     assert capped > 0
-    assert (dropped > 0) == (phi == 24), "with small thresholds a ball is divided before"
+    assert dropped > 0 or phi == 1, "with small thresholds most balls are divided before"
 
 
 def test_a_fifth_next_state_counts_for_the_nearest_of_four():
@@ -117,10 +117,12 @@ def test_a_shared_tree_learns_from_every_step_and_keeps_values_apart():
     assert agent.stats()["leaves"] == [1]
 
 
-def refreshed(dims):
+def refreshed(dims, episodes=128):
     """Step and point of every cell other than the visited one that 2000 visits refresh; the learner."""
     agent = track(d_s=dims, d_a=dims, horizon=4, share="on", bonus=0.0, phi=10_000, seeds=(9,))
     learner = agent.learners[0]
+    for _ in range(episodes):
+        agent.end_episode()
     others = []
     original = learner._refresh
     learner._refresh = lambda h, point: (others.append((h, point)), original(h, point))[1]
@@ -129,9 +131,11 @@ def refreshed(dims):
     return [(h, point) for h, point in others if (h, point) != (1, learner.point([0.3] * dims))], learner
 
 
-@pytest.mark.parametrize(("dims", "share"), [(1, 1 / 16), (2, 1)])
-def test_the_cell_played_next_is_refreshed_always_but_seldom_where_it_matters_less(dims, share):
-    others, learner = refreshed(dims)
+@pytest.mark.parametrize(
+    ("dims", "episodes", "share"), [(1, 0, 1), (1, 127, 1), (1, 128, 1 / 16), (2, 128, 1)]
+)
+def test_the_cell_played_next_is_refreshed_always_but_seldom_where_it_matters_less(dims, episodes, share):
+    others, learner = refreshed(dims, episodes)
     ahead = [point for h, point in others if h == 2]
     assert set(ahead) == {learner.point([0.4] * dims)} and not any(h == 3 for h, _ in others)
     assert len(ahead) / 2000 == pytest.approx(share, abs=0.02)
