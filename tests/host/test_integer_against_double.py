@@ -99,8 +99,8 @@ def assert_equal(gap, half, limit, resolution):
         ("oil-laplace", "off", 20, 2.5, 1.5),  # 60 seeds: the integers earn 1.7 ± 0.6 % less
         ("oil-quadratic", "off", 20, 0.5, 0.1),
         ("oil-sparse", "off", 50, 0.5, 1.5),
-        ("oil-2d", "on", 10, 0.5, 1.0),  # 20 seeds: -0.8 ± 1.5 %, of which one seed is most
-        ("oil-noisy", "on", 30, 1.0, 1.0),
+        ("oil-2d", "on", 20, 0.5, 1.5),
+        ("oil-noisy", "on", 50, 1.0, 1.0),
     ],
 )
 def test_tracking_earns_as_much_with_integers(name, share, count, limit, resolution):
@@ -172,6 +172,6 @@ def test_the_share_of_different_decisions_is_known(name, make, options, limit, f
     differing, apart = differing_decisions(make, name, seeds, episodes, **options)
     share = f"{100 * differing.mean():.1f} % differ, by {apart.mean():.4f} on average of all"
     print(f"{name} {make.__name__} {options}: seeds {seeds}, {share}")
-    assert differing[:2].max() == 0, "the first decisions come before any rounding"
+    assert differing[0] == 0, "the decisions of the first episode come before any rounding"
     assert differing.mean() <= limit
     assert apart.mean() <= far

@@ -59,7 +59,7 @@ def test_a_ball_whose_mean_is_well_known_is_divided_early(noise, n):
 
 @pytest.mark.parametrize(("noise", "n"), [(0.01, 8), (0.25, 63), (0.5, 249)])
 def test_with_many_dimensions_noise_divides_no_ball_of_level_2(noise, n):
-    """Thresholds 1, 4 and 16; a ball that is known may be divided at its eighth. 4 * 4 * noise / sqrt(n) is at
+    """Thresholds 1, 4 and 16; a ball that is known may be divided at its eighth. 16 * noise / sqrt(n) is at
     most the c of .5. The noise falls by a 64th before."""
     agent = track(d_s=2, d_a=2, horizon=1, bonus=0.5)
     samples = 0
