@@ -61,7 +61,7 @@ class Large(Problem):
     d_s, d_a = {dims}
 
     def draw_noise(self, generator, episodes):
-        return np.zeros((episodes, 2))
+        return np.zeros((episodes, self.horizon))
 
     def dynamics(self, h, states, actions, noise):
         return np.ones(len(states)), states
@@ -75,6 +75,29 @@ def test_a_problem_that_does_not_fit_the_engine_is_one_line(
     (tmp_path / "large.py").write_text(LARGE.format(dims=dims))
     found = complaint(capsys, f"{tmp_path / 'large.py'}:Large", "--quiet")
     assert f"{name} dimensions = 4: the engine has 3" in found
+
+
+LONG = LARGE.format(dims="1, 1").replace("horizon = 2", "horizon = 40")
+
+
+def test_episodes_that_are_too_long_are_refused_with_the_options_that_play_a_part(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "long.py").write_text(LONG)
+    found = complaint(capsys, f"{tmp_path / 'long.py'}:Large", "--quiet")
+    assert "horizon = 40: adamb plans at most 31 steps ahead; --horizon 31 plays no longer" in found
+    assert "with --continuing the next episode starts where it ended" in found
+
+
+@pytest.mark.slow
+def test_with_these_options_the_chip_plays_a_part(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for package in PACKAGES:
+        pytest.importorskip(package, reason="make chip, or pip install adamb[chip]")
+    (tmp_path / "long.py").write_text(LONG)
+    part = ["--horizon", "31", "--continuing", "--episodes", "2", "--fabric", "none", "--quiet"]
+    assert main(["chip", f"{tmp_path / 'long.py'}:Large", *part, "--json", "-"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["horizon"] == 31 and found["digest"] == found["digest_host"]
 
 
 @pytest.mark.parametrize("package", [name for name in PACKAGES if name != "pythondata_cpu_serv"])

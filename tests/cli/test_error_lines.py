@@ -262,3 +262,10 @@ def test_with_these_options_it_is_measured(capsys, command):
     part = ["--horizon", 31, "--continuing", "--episodes", 10, *many, "--json", "-"]
     code, out, _ = adamb(capsys, command, "gym:Pendulum-v1", *part)
     assert code == 0 and '"horizon": 31' in out
+
+
+def test_a_plan_of_an_episode_that_is_too_long_is_refused_with_the_option_that_certifies_a_part(capsys):
+    message = refused(capsys, "plan", "gym:Pendulum-v1")
+    assert "horizon = 200: adamb plans at most 31 steps ahead; --horizon 31 certifies" in message
+    code, out, _ = adamb(capsys, "plan", "gym:Pendulum-v1", "--horizon", 31, "--no-costs", "--json", "-")
+    assert code == 0 and '"horizon": 31' in out

@@ -12,6 +12,7 @@ import numpy as np
 from adamb.budgets.errors import InputError
 from adamb.firmware_model import _spec as spec
 from adamb.firmware_model.rtl.shape import EngineShape
+from adamb.host_sim.agents import check_horizon
 from adamb.host_sim.problem import Problem
 from adamb.host_sim.results.chip import CallCost, ChipSummary, EngineSize
 from adamb.host_sim.runner import simulate
@@ -105,6 +106,7 @@ class MeteredChip:
 def prepare(request: ChipRequest) -> tuple[Problem, DeviceSettings, SimulatedChip]:
     """Everything that can be refused is, before the first cycle."""
     made = request.played.make()
+    check_horizon(made.horizon)
     for name, dims in (("state", made.d_s), ("action", made.d_a)):
         if dims > spec.DIM_MAX:
             raise InputError(f"{name} dimensions", dims, f"the engine has {spec.DIM_MAX}")

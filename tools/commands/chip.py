@@ -49,6 +49,10 @@ def chip(  # long because: one line an option
     ] = "picorv32",
     episodes: Annotated[int, typer.Option("--episodes", help="episodes K")] = 200,
     seed: Annotated[int, typer.Option("--seed", help="of the problem and of the controller")] = 0,
+    horizon: Annotated[int | None, typer.Option("--horizon", help="steps of an episode")] = None,
+    continuing: Annotated[
+        bool, typer.Option("--continuing", help="an episode starts where the last ended")
+    ] = False,
     mode: Mode = "tracking",
     share: Share = None,
     when_full: Annotated[str | None, of_controller("when_full")] = None,
@@ -101,6 +105,8 @@ def chip(  # long because: one line an option
         problem,
         (bounded("seed", seed, 0, 2**32 - 1),),
         bounded("episodes", episodes, measurement.EPISODES_MIN, 1_000_000),
+        continuing=continuing,
+        horizon=horizon,
         parameters=pairs("set", parameter),
     )
     options = {"mode": mode, "share": share, "when_full": when_full, "action": action}

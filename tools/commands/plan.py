@@ -96,11 +96,15 @@ def _shape(problem: str | None, dims: str | None, horizon: int | None) -> tuple[
 
     if problem is None:
         return *parse_dims(DIMS if dims is None else dims), HORIZON if horizon is None else horizon
+    from adamb.firmware_model._spec import HORIZON_MAX
     from adamb.host_sim.registry import make_problem
 
     if dims is not None:
         raise InputError("dims", dims, f"is what {problem} says already; leave it out")
     made = make_problem(problem, [0], horizon=horizon)
+    if made.horizon > HORIZON_MAX:
+        remedy = f"--horizon {HORIZON_MAX} certifies episodes of that length"
+        raise InputError("horizon", made.horizon, f"adamb plans at most {HORIZON_MAX} steps ahead; {remedy}")
     return made.d_s, made.d_a, made.horizon
 
 
