@@ -67,7 +67,7 @@ def _wants_split(w, t):
         return n + (min(t[T_INHERITED_N], w[i - 1]) if t[T_LEVEL] else 0) >= w[i]
     # The parent is taken to have had the samples that its level asks for.
     full = n + (w[i - 1] if t[T_LEVEL] else 0) >= w[i] <= THRESHOLD_MAX
-    late = t[T_CHUNKS] > 1 and t[T_LEVEL] >= LATE_LEVEL
+    late = t[T_SHARED] and t[T_CHUNKS] > 1 and t[T_LEVEL] >= LATE_LEVEL
     if full and not late:
         return True
     if not full and (t[T_PARENT] == 0 or n & EARLY_MASK or pool_room(w) < w[H_UNITS] >> EARLY_ROOM_SHIFT):

@@ -79,7 +79,7 @@ static void follow_rewards(const adamb_call *c, uint16_t reward)
     uint16_t *s = c->w + c->tree;
     uint32_t mean = s[ADAMB_S_REWARD_MEAN], top = s[ADAMB_S_REWARD_TOP];
     uint32_t slow = c->shared ? ADAMB_REWARD_SHIFT_SHARED : ADAMB_REWARD_SHIFT;
-    uint32_t n = c->w[ADAMB_H_SINCE] * (c->shared ? c->horizon : 1u) + 1u, rate = slow;
+    uint32_t since = c->w[ADAMB_H_SINCE], n = c->shared ? since * c->horizon + 1u : since + ADAMB_REWARD_FIRST, rate = slow;
     while (n >> rate == 0 && !has_flag(c->w, ADAMB_FLAG_PAPER)) {
         rate--;
     }

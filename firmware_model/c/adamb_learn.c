@@ -82,7 +82,7 @@ static int known(const adamb_call *c, uint32_t shift)
 }
 
 /* A ball is divided when it has its threshold of samples. In tracking one that is known well is divided early, while a part
- * of the block is free; and small ones of many dimensions, of which there are many, only if they are known. */
+ * of the block is free; and small ones of many dimensions in a shared tree, of which there are many, only if they are known. */
 static int wants_split(const adamb_call *c)
 {
     const uint16_t *w = c->w, *threshold = w + ADAMB_H_WORDS + c->level;
@@ -97,7 +97,8 @@ static int wants_split(const adamb_call *c)
     if (c->level != 0) { /* tracking takes it for granted that the parent had what its own size asks for */
         n += paper && c->inherited_n < threshold[-1] ? c->inherited_n : threshold[-1];
     }
-    int full = n >= *threshold && *threshold <= ADAMB_THRESHOLD_MAX, late = c->chunks > 1 && c->level >= ADAMB_LATE_LEVEL;
+    int full = n >= *threshold && *threshold <= ADAMB_THRESHOLD_MAX;
+    int late = c->shared && c->chunks > 1 && c->level >= ADAMB_LATE_LEVEL;
     if (paper || (full && !late)) {
         return full;
     }

@@ -121,7 +121,7 @@ class TrackingLearner(Knowledge):
         rate, samples = (
             (REWARD_RATE_SHARED, self.past_episodes * self.settings.horizon + 1)
             if self.shared
-            else (REWARD_RATE, self.past_episodes + 1)
+            else (REWARD_RATE, self.past_episodes + _spec.REWARD_FIRST)
         )
         self.measures[h].follow_reward(reward, max(rate, 0.5 ** (samples.bit_length() - 1)), rate)
 
@@ -198,7 +198,7 @@ class TrackingLearner(Knowledge):
         threshold = self.thresholds[ball.level]
         if self.settings.split == "own":
             return ball.n + 1 >= threshold
-        many = self.settings.d_s + self.settings.d_a > 2
+        many = self.shared and self.settings.d_s + self.settings.d_a > 2
         if many and ball.level >= _spec.LATE_LEVEL and not self._known(h, ball, _spec.LATE_ERROR_SHIFT):
             return False
         before = self.thresholds[ball.level - 1] if ball.level else 0

@@ -77,6 +77,7 @@ class DramSim(TextFormat):
 
     name, example, clock = "dramsim3", "0x2000D5C0 READ 30", "cycles"
     fast = lib.TRACE_DRAMSIM3
+
     def read(self, line: bytes, out: list[Record]) -> bool:
         parts = line.split()
         if len(parts) != 3 or parts[0][:2] not in (b"0x", b"0X"):

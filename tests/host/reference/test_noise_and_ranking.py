@@ -61,7 +61,7 @@ def test_a_ball_whose_mean_is_well_known_is_divided_early(noise, n):
 def test_with_many_dimensions_noise_divides_no_ball_of_level_2(noise, n):
     """Thresholds 1, 4 and 16; a ball that is known may be divided at its eighth. 16 * noise / sqrt(n) is at
     most the c of .5. The noise falls by a 64th before."""
-    agent = track(d_s=2, d_a=2, horizon=1, bonus=0.5)
+    agent = track(d_s=2, d_a=2, horizon=1, bonus=0.5, share="on")
     samples = 0
     while agent.stats()["deepest_level"] < [3]:
         agent.learners[0].measures[0].noise = noise
@@ -80,15 +80,18 @@ def test_a_bonus_is_at_most_what_the_size_of_the_ball_allows():
     assert leaf_at(agent, 0, [0.2], [0.2]).q == pytest.approx(0.3 + 3 * 0.1 / 16)
 
 
-def test_the_mean_of_the_rewards_starts_with_the_first_one():
-    """Then it moves by 1/2, 1/2, 1/4, ...: 2^-k from the 2^k-th on."""
-    agent = track(horizon=1, bonus="auto")
+@pytest.mark.parametrize(
+    ("share", "expected"), [("on", [0.8, 0.6, 0.4, 0.5]), ("off", [0.1, 0.1375, 0.1453, 0.2271])]
+)
+def test_the_mean_of_the_rewards_starts_as_that_of_all(share, expected):
+    """It moves by 2^-k from the 2^k-th on; the first of a step's own counts as the eighth."""
+    agent = track(horizon=1, bonus="auto", share=share)
     means = []
     for reward in (0.8, 0.4, 0.2, 0.8):
         visit(agent, 0, [0.3], reward, [0.0])
         agent.end_episode()
         means.append(agent.learners[0].measures[0].mean_reward)
-    assert means == pytest.approx([0.8, 0.6, 0.4, 0.5])
+    assert means == pytest.approx(expected, abs=1e-4)
 
 
 def test_no_ball_is_finer_than_the_core_can_name():

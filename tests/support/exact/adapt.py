@@ -15,7 +15,8 @@ def adapt(m: Model, h: int, state: int, action: int, reward: int, next_state: Se
     home = m.home(h)
     mean, top = home.reward_mean, home.reward_top
     slow = spec.REWARD_SHIFT_SHARED if m.shares() else spec.REWARD_SHIFT
-    count = learned["since"] * (m.horizon if m.shares() else 1) + 1
+    since = learned["since"]
+    count = since * m.horizon + 1 if m.shares() else since + spec.REWARD_FIRST
     rate = slow if m.paper else min(slow, count.bit_length() - 1)
     home.reward_mean = num.toward(mean, reward, abs(reward - mean) >> rate)
     home.reward_top = max(reward, top - (max(top - mean, 0) >> slow))

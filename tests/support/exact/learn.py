@@ -201,7 +201,7 @@ def is_due(m: Model, h: int, at: Visit, record: Record) -> bool:
         return record.n + 1 >= threshold
     before = m.thresholds[at.level - 1] if at.level else 0
     samples = record.n + (min(at.inherited, before) if m.paper else before)
-    small = not m.paper and len(m.chunks) > 1 and at.level >= spec.LATE_LEVEL
+    small = not m.paper and m.shares() and len(m.chunks) > 1 and at.level >= spec.LATE_LEVEL
     if small and not known(m, h, at, record, spec.LATE_ERROR_SHIFT):
         return False
     return (samples >= threshold and threshold <= spec.THRESHOLD_MAX) or is_early(m, h, at, record)
