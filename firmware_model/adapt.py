@@ -97,6 +97,14 @@ def _coarse_mean(t, state):
     return (state[0] + state[1] + state[2]) // 3 >> 8
 
 
+def _rate(w, t, slow):
+    """The shift by which the mean follows: in tracking at first about that of the mean of all rewards."""
+    n = w[H_SINCE] * t[T_HORIZON] + 1 if t[T_SHARED] else w[H_SINCE] + REWARD_FIRST
+    while n >> slow == 0 and not w[H_FLAGS] & FLAG_PAPER:
+        slow -= 1
+    return slow
+
+
 def _follow_rewards(w, t, reward):
     """The mean of the rewards, in tracking at first about that of all, and their top.
 
@@ -106,14 +114,11 @@ def _follow_rewards(w, t, reward):
     mean = w[i + S_REWARD_MEAN]
     top = w[i + S_REWARD_TOP]
     slow = REWARD_SHIFT_SHARED if t[T_SHARED] else REWARD_SHIFT
-    n = w[H_SINCE] * t[T_HORIZON] + 1 if t[T_SHARED] else w[H_SINCE] + REWARD_FIRST
-    rate = slow
-    while n >> rate == 0 and not w[H_FLAGS] & FLAG_PAPER:
-        rate -= 1
-    w[i + S_REWARD_MEAN] = mean + (reward - mean >> rate) if reward > mean else mean - (mean - reward >> rate)
     if top > mean:
         top -= top - mean >> slow
     w[i + S_REWARD_TOP] = max(reward, top)
+    slow = _rate(w, t, slow)
+    w[i + S_REWARD_MEAN] = mean + (reward - mean >> slow) if reward > mean else mean - (mean - reward >> slow)
 
 
 def step(w, t, next_state):

@@ -51,6 +51,11 @@ def _known(w, t, shift):
     return error << t[T_LEVEL] + shift <= adapt_factor(w, t) << 15 - t[T_FRACTION]
 
 
+def _may_be_early(w, t, n):
+    """Is a ball with n samples asked whether it may be divided early?"""
+    return t[T_PARENT] != 0 and not n & EARLY_MASK and pool_room(w) >= w[H_UNITS] >> EARLY_ROOM_SHIFT
+
+
 def _wants_split(w, t):
     """A ball is divided when it has its threshold of samples.
 
@@ -65,14 +70,15 @@ def _wants_split(w, t):
         return n + 1 >= w[i]
     if w[H_FLAGS] & FLAG_PAPER:
         return n + (min(t[T_INHERITED_N], w[i - 1]) if t[T_LEVEL] else 0) >= w[i]
-    # The parent is taken to have had the samples that its level asks for.
-    full = n + (w[i - 1] if t[T_LEVEL] else 0) >= w[i] <= THRESHOLD_MAX
-    late = t[T_SHARED] and t[T_CHUNKS] > 1 and t[T_LEVEL] >= LATE_LEVEL
-    if full and not late:
-        return True
-    if not full and (t[T_PARENT] == 0 or n & EARLY_MASK or pool_room(w) < w[H_UNITS] >> EARLY_ROOM_SHIFT):
+    full = n
+    if t[T_LEVEL]:  # the parent is taken to have had the samples that its level asks for
+        full += w[i - 1]
+    full = w[i] <= THRESHOLD_MAX and full >= w[i]
+    if not full and not _may_be_early(w, t, n):
         return False
-    return _known(w, t, LATE_ERROR_SHIFT if late else EARLY_ERROR_SHIFT)
+    if t[T_SHARED] and t[T_CHUNKS] > 1 and t[T_LEVEL] >= LATE_LEVEL:
+        return _known(w, t, LATE_ERROR_SHIFT)
+    return full or _known(w, t, EARLY_ERROR_SHIFT)
 
 
 def _request(w, t, step):

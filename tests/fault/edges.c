@@ -288,6 +288,7 @@ static void forgotten_root(void)
         state[0] = (uint16_t)draw(&rng);
         EXPECT(adamb_act(block, 0, state, action), 0);
         EXPECT(adamb_observe(block, 0, (uint16_t)draw(&rng), state), 0);
+        EXPECT(adamb_end_episode(block), 0);
     }
     EXPECT(block[root], record);
     EXPECT(block[at(record) + ADAMB_R_N] >> ADAMB_CREDIT_SHIFT, 0);
