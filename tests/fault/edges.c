@@ -295,6 +295,24 @@ static void forgotten_root(void)
     EXPECT(adamb_check(block, words), 0);
 }
 
+/* A link of V that damage led into the header: the action that is followed is not written there. */
+static void followed_into_the_header(void)
+{
+    configure(1, 1, 5, 0, 0);
+    config.auto_bonus = 0;
+    adamb_thresholds(&config, 2, 4, 1);
+    begin(40);
+    uint16_t *step = block + block[ADAMB_H_STEPS_AT] + 2 * ADAMB_S_WORDS, units = block[ADAMB_H_UNITS];
+    state[0] = 0;
+    EXPECT(adamb_act(block, 2, state, action), 0);
+    step[ADAMB_S_V_SLOT] = 0;
+    step[ADAMB_S_ACTION] = units; /* the cell at the end of that link seems to play it, */
+    step[ADAMB_S_LAST] = 0x4000;
+    uint32_t value = (block[ADAMB_H_MAGIC] & ADAMB_VALUE_MASK) - (2u << 12); /* and to be worth what is earned now */
+    EXPECT(adamb_observe(block, 2, (uint16_t)(value << 4), state), 0);
+    EXPECT(block[ADAMB_H_UNITS], units);
+}
+
 static void counters(void)
 {
     uint32_t words;
@@ -858,6 +876,7 @@ int main(void)
     doubled_units();
     endless_list();
     forgotten_root();
+    followed_into_the_header();
     counters();
     crowded_state();
     extremes();
