@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import json
+import lzma
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
@@ -35,6 +36,8 @@ GRID_POINTS = {2: 65, 3: 33, 4: 17, 5: 9, 6: 7}
 """Points of Q* per axis by number of axes; more cannot be distinguished in the picture."""
 FORMAT = 1
 FULL = 65535
+UNREADABLE = (ValueError, KeyError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
+"""What reading raises of a file that is no whole recording; RuntimeError: compressed in an unknown way."""
 
 
 def frame_episodes(episodes: int, frames: int = FRAMES) -> list[int]:
@@ -89,8 +92,9 @@ class Recording:
 
     @classmethod
     def load(cls, path: Path) -> Recording:
+        content = io.BytesIO(path.read_bytes())
         try:
-            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as found:
+            with np.load(content, allow_pickle=False) as found:
                 arrays = {name: found[name] for name in found.files}
             meta = json.loads(arrays["meta"].tobytes())
             if meta.get("format") != FORMAT:
@@ -106,7 +110,7 @@ class Recording:
                 counters=np.cumsum(arrays["counters"], axis=0),
                 optimum=optimum,
             )
-        except (ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        except UNREADABLE as error:
             raise InputError("recording", str(path), f"is not a whole recording of a run ({error})") from None
 
 

@@ -8,10 +8,12 @@ long are kept on disk, under a name made from everything they depend on.
 from __future__ import annotations
 
 import hashlib
+import lzma
 import os
 import sys
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -134,7 +136,16 @@ def cached(key: str, compute: Callable[[], dict[str, np.ndarray]]) -> dict[str, 
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
-    except (OSError, ValueError, zipfile.BadZipFile, KeyError, EOFError):
+    except (
+        OSError,
+        ValueError,
+        zipfile.BadZipFile,
+        zlib.error,
+        lzma.LZMAError,
+        KeyError,
+        EOFError,
+        RuntimeError,
+    ):
         arrays = compute()
         _store(path, arrays)
     _recent[path] = arrays

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from array import array
 from pathlib import Path
 
@@ -235,6 +236,13 @@ def test_any_snapshot_is_verified_or_refused_by_the_command(seed, tmp_path, save
 def test_any_recording_is_read_or_refused(seed, tmp_path, folder):
     content = (folder / "run" / "recording.npz").read_bytes()
     on_file(Recording.load, tmp_path / "file.npz", changed(content, seed))
+
+
+@pytest.mark.parametrize("method", [1, 12, 14, 99])
+def test_a_recording_that_is_compressed_in_another_way_is_refused(method, tmp_path, folder):
+    content = (folder / "run" / "recording.npz").read_bytes()
+    content = re.sub(rb"(?s)(PK\x03\x04.{4}|PK\x01\x02.{6})..", lambda m: m[1] + bytes([method, 0]), content)
+    assert not on_file(Recording.load, tmp_path / "file.npz", content)
 
 
 @SETTINGS
