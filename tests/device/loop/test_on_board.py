@@ -170,7 +170,8 @@ def test_two_boards_share_the_seeds(tmp_path, patient):
     try:
         there, here = run(",".join(f"board:{each.port}" for each in lines), range(4)), run("c", range(4))
         assert np.array_equal(there.returns, here.returns) and there.digest == here.digest
-        assert all(each.passed > 2000 for each in lines) and len(there.target["names"]) == 2
+        assert all(each.passed > 1000 for each in lines), "a free board takes the next seed: at least one"
+        assert len(there.target["names"]) == 2
     finally:
         for each in lines:
             each.close()
