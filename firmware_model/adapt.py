@@ -1,12 +1,13 @@
 """What adapts by itself: the exploration bonus, sharing of steps, restart after a change."""
 
 # isort: off
-from ._scratch import T_ACTION, T_D_A, T_D_S, T_FRACTION, T_H, T_HORIZON, T_LEVEL, T_REWARD, T_SHARED, T_STATE
-from ._scratch import T_TREE
+from ._scratch import T_ACTION, T_CHUNKS, T_D_A, T_D_S, T_FRACTION, T_H, T_HORIZON, T_LEVEL, T_REWARD
+from ._scratch import T_SHARED, T_STATE, T_TREE
 from ._spec import AUTO_BONUS_SHIFT, BONUS_SIDES, DETECT_ALARM, DETECT_FLOOR_SHIFT, DETECT_LEAST_SHIFT
 from ._spec import DETECT_SLACK_SHIFT, DETECT_SPELL_SHIFT, DETECT_WARMUP, DETECT_WINDOW, EFFECT_BITS
-from ._spec import EFFECT_MOST, EFFECT_NOISE, EFFECT_SHIFT, NOISE_LEAST, NOISE_SHIFT, REWARD_FIRST
-from ._spec import REWARD_SHIFT, REWARD_SHIFT_SHARED, SHARE_COUNT_MAX, SHARE_ENTRY_SHIFT, SHARE_HASH
+from ._spec import EFFECT_MOST, EFFECT_NOISE, EFFECT_SHIFT, FADE_MOST, FADE_SHIFT, NOISE_LEAST, NOISE_SHIFT
+from ._spec import OWN_BONUS_SHIFT, REWARD_FIRST, REWARD_SHIFT, REWARD_SHIFT_SHARED, SHARE_COUNT_MAX
+from ._spec import SHARE_ENTRY_SHIFT, SHARE_HASH
 from ._spec import SHARE_LOST_FEW, SHARE_LOST_MORE, SHARE_NEXT_FACTOR, SHARE_NEXT_MARGIN, SHARE_OFF, SHARE_ON
 from ._spec import SHARE_PAIRS_MAX, SHARE_PAIRS_MIN, SHARE_REWARD_FACTOR, SHARE_REWARD_MARGIN, SHARE_SAME_MIN
 from ._spec import SHARE_TABLE_UNITS, SHARE_TESTING, SPREAD_SCALE_SHIFT, VALUE_MAX
@@ -26,23 +27,32 @@ from .pool import free as pool_free
 
 
 def factor(w, t):
-    """c in the value format: as configured, or half of what the best rewards are above the mean."""
+    """c in the value format: as configured, or half of what the best rewards are above the mean.
+
+    In tracking with more than 1+1 dimensions it is halved a few times as episodes go by.
+    """
     if not w[H_FLAGS] & FLAG_AUTO_BONUS:
         return w[H_BONUS]
     i = t[T_TREE]
-    i = w[i + S_REWARD_TOP] - w[i + S_REWARD_MEAN]
-    return i << t[T_FRACTION] >> 16 + AUTO_BONUS_SHIFT if i > 0 else 0
+    i = max(w[i + S_REWARD_TOP] - w[i + S_REWARD_MEAN], 0) << t[T_FRACTION] >> 16 + AUTO_BONUS_SHIFT
+    if t[T_CHUNKS] == 1 or w[H_FLAGS] & FLAG_PAPER:
+        return i
+    return i >> min(w[H_SINCE] >> FADE_SHIFT, FADE_MOST)
 
 
 def bonus(w, t, weight):
     """c/sqrt(N) for N in quarter samples; in tracking at most a few c/2^level.
 
-    That is what rewards are taken to differ by inside a ball of its size.
+    That is what rewards are taken to differ by inside a ball of its size. bonus=auto takes a quarter less
+    where steps have trees of their own.
     """
     most = factor(w, t)
     weight = number_bonus(most, weight)
-    most = most * BONUS_SIDES >> t[T_LEVEL]
-    return most if weight > most and not w[H_FLAGS] & FLAG_PAPER else weight
+    if w[H_FLAGS] & FLAG_PAPER:
+        return weight
+    if w[H_FLAGS] & FLAG_AUTO_BONUS and not t[T_SHARED]:
+        weight -= weight >> OWN_BONUS_SHIFT
+    return min(weight, most * BONUS_SIDES >> t[T_LEVEL])
 
 
 def noise(w, t, far):
@@ -90,11 +100,10 @@ def _compare(w, t, cell, outcome):
 
 def _coarse_mean(t, state):
     """Mean coordinate of a point, 8 bits."""
-    if t[T_D_S] == 1:
-        return state[0] >> 8
-    if t[T_D_S] == 2:
-        return state[0] + state[1] >> 9
-    return (state[0] + state[1] + state[2]) // 3 >> 8
+    total = 0
+    for i in range(t[T_D_S]):
+        total += state[i]
+    return total // t[T_D_S] >> 8
 
 
 def _rate(w, t, slow):

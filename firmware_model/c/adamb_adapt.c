@@ -1,23 +1,34 @@
 /* What adapts by itself: the exploration bonus, sharing of steps, restart after a change. */
 #include "adamb_internal.h"
 
-/* c in the value format: as configured, or half of what the best rewards are above the mean. */
+/* c in the value format: as configured, or half of what the best rewards are above the mean. In tracking with more than 1+1
+ * dimensions it is halved a few times as episodes go by. */
 uint32_t adamb_adapt_factor(const adamb_call *c)
 {
     const uint16_t *s = c->w + c->tree;
-    uint32_t mean = s[ADAMB_S_REWARD_MEAN], top = s[ADAMB_S_REWARD_TOP];
+    uint32_t mean = s[ADAMB_S_REWARD_MEAN], top = s[ADAMB_S_REWARD_TOP], halved = c->w[ADAMB_H_SINCE] >> ADAMB_FADE_SHIFT;
     if (!has_flag(c->w, ADAMB_FLAG_AUTO_BONUS)) {
         return c->w[ADAMB_H_BONUS];
     }
-    return top > mean ? (top - mean) << c->fraction >> (16 + ADAMB_AUTO_BONUS_SHIFT) : 0;
+    halved = halved > ADAMB_FADE_MOST ? ADAMB_FADE_MOST : halved;
+    if (c->chunks == 1 || has_flag(c->w, ADAMB_FLAG_PAPER)) {
+        halved = 0;
+    }
+    return top > mean ? (top - mean) << c->fraction >> (16 + ADAMB_AUTO_BONUS_SHIFT + halved) : 0;
 }
 
-/* c/sqrt(N) for N in quarter samples; in tracking no more than a few c/2^level, what rewards are taken to differ by inside
- * a ball of its size. */
+/* c/sqrt(N) for N in quarter samples. In tracking no more than a few c/2^level, what rewards are taken to differ by inside
+ * a ball of its size; and bonus=auto takes a quarter less where steps have trees of their own. */
 uint32_t adamb_adapt_bonus(const adamb_call *c, uint32_t weight)
 {
     uint32_t by = adamb_adapt_factor(c), most = by * ADAMB_BONUS_SIDES >> c->level, bonus = adamb_number_bonus(by, weight);
-    return bonus > most && !has_flag(c->w, ADAMB_FLAG_PAPER) ? most : bonus;
+    if (has_flag(c->w, ADAMB_FLAG_PAPER)) {
+        return bonus;
+    }
+    if (!c->shared && has_flag(c->w, ADAMB_FLAG_AUTO_BONUS)) {
+        bonus -= bonus >> ADAMB_OWN_BONUS_SHIFT;
+    }
+    return bonus > most ? most : bonus;
 }
 
 /* The median of how far samples are from what their balls predict, in 2^-15: a step towards every new one. */
@@ -101,7 +112,7 @@ void adamb_adapt_step(adamb_call *c, uint16_t state_code, uint16_t action_code, 
         for (uint8_t i = 0; i < c->d_s; i++) {
             sum += next[i];
         }
-        sum = c->d_s == 1 ? sum >> 8 : c->d_s == 2 ? sum >> 9 : adamb_number_divide(sum, 3) >> 8;
+        sum = adamb_number_divide(sum, c->d_s) >> 8;
         /* Small cells, in which rewards hardly change. */
         uint32_t lost = c->d_s + c->d_a > 3 ? ADAMB_SHARE_LOST_MORE : ADAMB_SHARE_LOST_FEW;
         uint32_t cell = (uint32_t)state_code >> lost << 8 | action_code >> lost;
@@ -128,7 +139,7 @@ static int judge_sharing(uint16_t *w)
     }
     if (w[ADAMB_H_OTHER_TOTAL] >= ADAMB_SHARE_PAIRS_MAX) {
         w[ADAMB_H_SHARE] = ADAMB_SHARE_ON;
-        for (uint16_t i = 0; i < ADAMB_SHARE_TABLE_UNITS; i++) {
+        for (uint32_t i = 0; i < ADAMB_SHARE_TABLE_UNITS; i++) {
             adamb_pool_free(w, (uint16_t)(w[ADAMB_H_POOL_AT] + i));
         }
         w[ADAMB_H_TABLE] = 0;

@@ -49,7 +49,7 @@ void adamb_call_restart(uint16_t *w)
     }
     if (w[ADAMB_H_SHARE] == ADAMB_SHARE_TESTING) {
         w[ADAMB_H_TABLE] = w[ADAMB_H_POOL_AT];
-        for (uint8_t i = 0; i < ADAMB_SHARE_TABLE_UNITS; i++) {
+        for (uint32_t i = 0; i < ADAMB_SHARE_TABLE_UNITS; i++) {
             adamb_pool_alloc(w);
         }
     }

@@ -99,9 +99,8 @@ static inline uint16_t min16(uint16_t a, uint16_t b)
 /* Saturating increment of a counter word. */
 static inline void count_up(uint16_t *w, uint32_t index)
 {
-    if (w[index] != 0xFFFFu) {
-        w[index]++;
-    }
+    uint32_t n = w[index] + 1u;
+    w[index] = (uint16_t)(n - (n >> 16));
 }
 
 /* A weight, or a sum of them, below 2^24 by what adamb_number_shift says. */

@@ -185,8 +185,8 @@ RECIPES = [
     ),
     Recipe(
         "long-tracking-2-2-h5",
-        "tracking, reclaiming at a steady full pool, counts that saturate",
-        {"d_s": 2, "d_a": 2, "share": 1, **GROW},
+        "tracking, reclaiming at a steady full pool, counts that saturate, a bonus that fades",
+        {"d_s": 2, "d_a": 2, "share": 1, "auto_bonus": 1, "bonus": 0, **GROW},
         150,
         0,
         runs=6,

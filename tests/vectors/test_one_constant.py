@@ -30,7 +30,7 @@ ENTRY_SHIFT = LEARNER.pop("share_entry_shift")
 #: Streams in which an edit of any constant shows.
 STREAMS = (
     "default-1-1-h5", "detect-1-1-h1", "order-2-1-h5", "tracking-2-1-h16-reclaim", "tracking-3-3-h5-shared",
-    "tracking-1-2-h31-auto", "paper-3-1-h16-auto", "long-calm-1-1-h5",
+    "tracking-1-2-h31-auto", "paper-3-1-h16-auto", "long-calm-1-1-h5", "long-tracking-2-2-h5",
 )  # fmt: skip
 #: One more, but where that does not show in these streams; a hash stays odd.
 EDITS = {name: value + 1 for name, value in LEARNER.items()} | {
@@ -38,6 +38,8 @@ EDITS = {name: value + 1 for name, value in LEARNER.items()} | {
     "share_reward_factor": 0,
     "share_next_factor": 0,
     "share_same_min": 40,
+    "share_count_max": 254,
+    "fade_most": 1,
     "early_error_shift": 0,
     "early_room_shift": 1,
     "late_error_shift": 0,

@@ -21,6 +21,7 @@ class Knowledge:
         self.settings = settings
         self.tolerance = _spec.SCAN_TOLERANCE / (1 << fraction_bits(settings.horizon))
         self.shared = settings.share == "on"
+        self.past_episodes = 0
         steps = range(settings.horizon)
         root_action = (0,) * settings.d_a
         trees = [TrackedBall(None, 0, 1, root_action) for _ in range(1 if self.shared else len(steps))]
@@ -45,10 +46,15 @@ class Knowledge:
     def factor(self, h: int) -> float:
         """c of the bonus c/sqrt(n)."""
         c = self.settings.bonus
-        return self.measures[h].auto_bonus() if c == "auto" else float(c)
+        if c != "auto":
+            return float(c)
+        many = self.settings.d_s + self.settings.d_a > 2
+        halved = min(self.past_episodes >> _spec.FADE_SHIFT, _spec.FADE_MOST) if many else 0
+        return self.measures[h].auto_bonus() * 0.5**halved
 
     def bonus(self, h: int, n: float) -> float:
-        return self.factor(h) / math.sqrt(n)
+        less = 0.5**_spec.OWN_BONUS_SHIFT if self.settings.bonus == "auto" and not self.shared else 0.0
+        return (1 - less) * self.factor(h) / math.sqrt(n)
 
     def expected(self, h: int, ball: TrackedBall) -> float:
         """Expected value of the next state under the ball's own counts; nothing follows the last step."""

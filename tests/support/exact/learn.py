@@ -101,6 +101,8 @@ def update(m: Model, h: int, at: Visit, reward: int, next_code: int, next_value:
         measure_noise(m, h, record, reward, next_value, expected)
     factor = bonus_factor(m, h)
     bonus = num.bonus(factor, at.weight, m.inverse_root)
+    if m.config.auto_bonus and not m.paper and not m.shares():
+        bonus -= bonus >> spec.OWN_BONUS_SHIFT
     if not m.paper:
         bonus = min(bonus, factor * spec.BONUS_SIDES >> level)
     q = num.clamp(at.value + bonus, 0, m.most(h))
@@ -177,9 +179,12 @@ def weigh(m: Model, h: int, at: Visit) -> None:
 
 def bonus_factor(m: Model, h: int) -> int:
     home = m.home(h)
-    if m.config.auto_bonus:
-        return (max(home.reward_top - home.reward_mean, 0) << m.f) >> (16 + spec.AUTO_BONUS_SHIFT)
-    return m.bonus
+    if not m.config.auto_bonus:
+        return m.bonus
+    shift = 16 + spec.AUTO_BONUS_SHIFT
+    if not m.paper and len(m.chunks) > 1:
+        shift += min(m.learned["since"] >> spec.FADE_SHIFT, spec.FADE_MOST)
+    return (max(home.reward_top - home.reward_mean, 0) << m.f) >> shift
 
 
 def known(m: Model, h: int, at: Visit, record: Record, shift: int) -> bool:

@@ -43,7 +43,7 @@ def _plant_header(m: Model, one_of: Callable[[Sequence[int]], int], below: Calla
     for step in m.steps:
         step.reward_mean = one_of((0, 65535, below(65536)))
         step.reward_top = one_of((0, 65535, step.reward_mean, below(65536)))
-    learned["since"] = one_of((0, 62, 63, 64, 254, 255, 65534, 65535))
+    learned["since"] = one_of((0, 62, 63, 64, 254, 255, 767, 65534, 65535))
     learned["return_mean"] = below(spec.VALUE_MAX)
     learned["return_dev"] = one_of((0, 1, below(spec.VALUE_MAX)))
     limit = spec.DETECT_ALARM * learned["return_dev"] + (1 << m.f) // 2
