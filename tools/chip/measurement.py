@@ -153,12 +153,15 @@ class _Rewards:
         return sum(self.paid[: 1 + episodes * self.horizon]) / max(episodes, 1)
 
 
-def engine_sizes(request: ChipRequest, settings: DeviceSettings) -> list[EngineSize]:
+def engine_sizes(
+    request: ChipRequest, settings: DeviceSettings, say: Callable[[str], None] = lambda text: None
+) -> list[EngineSize]:
     """The engine for any block, the one for these dimensions and the chosen one, on each family asked for."""
     names = dict.fromkeys((ANY, f"{settings.d_s}+{settings.d_a}", request.engine))
     found = []
     for family in request.families:
         for built_for in names:
+            say(f"placing and routing the engine for {built_for} on {family}; the first start takes minutes")
             size = synthesis.measure(family, engine_shape(built_for, request.shape.words))
             found.append(
                 EngineSize(size.family, built_for, size.luts, size.flip_flops, size.block_rams, size.mhz)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +17,7 @@ from adamb.tools.exit_codes import OK, VIOLATED
 from adamb.tools.options import Json, PlayedProblem
 from adamb.tools.outputs import check_outputs, write_json
 from adamb.tools.terminal.frames import table_console
+from adamb.tools.terminal.waiting import waiting
 
 if TYPE_CHECKING:
     from adamb.host_sim.problem import Problem
@@ -42,7 +44,8 @@ def check_budget(
     """
     wanted = read_budget_file(file)
     check_outputs(json, force=True)
-    measured, notes = measure(wanted)
+    with waiting(f"measuring {wanted.problem}") as say:
+        measured, notes = measure(wanted, say)
     rows = judge(wanted, measured, notes)
     broken = [row for row in rows if not row.ok]
     content = {
@@ -60,14 +63,16 @@ def check_budget(
     raise typer.Exit(VIOLATED if broken else OK)
 
 
-def measure(wanted: BudgetFile) -> tuple[dict[str, float], dict[str, str]]:
+def measure(
+    wanted: BudgetFile, say: Callable[[str], None] = lambda text: None
+) -> tuple[dict[str, float], dict[str, str]]:
     """Every quantity that the file limits, and how it was measured."""
     measured: dict[str, float] = {}
     notes: dict[str, str] = {}
     if "bytes" in wanted.limits or "min_reward" in wanted.limits:
         _measure_run(wanted, measured, notes)
     if wanted.needs_target:
-        _measure_target(wanted, measured, notes)
+        _measure_target(wanted, measured, notes, say)
     return measured, notes
 
 
@@ -106,7 +111,9 @@ def _measure_run(wanted: BudgetFile, measured: dict[str, float], notes: dict[str
     notes["min_reward"] = f"per episode, {reward}, {seeds}"
 
 
-def _measure_target(wanted: BudgetFile, measured: dict[str, float], notes: dict[str, str]) -> None:
+def _measure_target(
+    wanted: BudgetFile, measured: dict[str, float], notes: dict[str, str], say: Callable[[str], None]
+) -> None:
     """The worst act and observe and the stack, on an emulated Cortex-M0 replaying the first seed's run."""
     from adamb.tools.device.emulator.core import HostCore
     from adamb.tools.device.latency.meters import measure_cortex
@@ -133,7 +140,7 @@ def _measure_target(wanted: BudgetFile, measured: dict[str, float], notes: dict[
             f"{wanted.path}: budget", 2 * words, f"at least {2 * settings.required_words()} bytes"
         )
     stream = record(wanted.problem, problem, HostCore(config, words), config, words, episodes)
-    costs = measure_cortex(stream, TARGET)
+    costs = measure_cortex(stream, TARGET, say=say)
     where = f"worst of {stream.episodes * stream.horizon} calls on {TARGET}, seed {seed}"
     measured["act_instructions"], notes["act_instructions"] = int(costs.act.max()), where
     measured["observe_instructions"], notes["observe_instructions"] = int(costs.observe.max()), where

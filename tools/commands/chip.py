@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from adamb.budgets.errors import InputError
 from adamb.budgets.sizes import parse_size
@@ -28,6 +27,7 @@ from adamb.tools.options import (
 from adamb.tools.outputs import check_outputs, save, write_json
 from adamb.tools.stopping import stopped
 from adamb.tools.terminal.frames import table_console
+from adamb.tools.terminal.waiting import waiting
 
 if TYPE_CHECKING:
     from adamb.tools.chip.measurement import ChipRequest, MeteredChip
@@ -131,13 +131,14 @@ def _perform(
     from adamb.tools.chip import measurement
     from adamb.tools.terminal.chip_table import calls_table, sizes_table, times_table
 
-    console, errors = table_console(stderr=json == "-"), Console(stderr=True, quiet=quiet)
-    with errors.status("building the chip; the first start of its tools takes minutes") as status:
+    console = table_console(stderr=json == "-")
+    with waiting("building the chip; the first start of its tools takes minutes", quiet=quiet) as say:
         made, settings, chip = measurement.prepare(request)
-        sizes = measurement.engine_sizes(request, settings)
+        sizes = measurement.engine_sizes(request, settings, say)
         total = request.played.episodes
-        metered = measurement.MeteredChip(chip, lambda k: status.update(f"episode {k} of {total}"))
+        metered = measurement.MeteredChip(chip, lambda k: say(f"episode {k} of {total}"))
         reward, complete = measurement.run(request, made, settings, metered)
+        say("playing the same on this computer")
         found = measurement.summarise(request, settings, metered, reward, sizes)
         made_texts = {path: TEXTS[kind](request, metered) for kind, path in texts.items()}
     console.print(calls_table(found))

@@ -16,6 +16,7 @@ from adamb.tools.options import (
     Json,
     Mode,
     Parameters,
+    Quiet,
     Share,
     bounded,
     default_folder,
@@ -25,6 +26,7 @@ from adamb.tools.options import (
 from adamb.tools.outputs import check_outputs, save, write_json
 from adamb.tools.stopping import stopped
 from adamb.tools.terminal.frames import table_console
+from adamb.tools.terminal.waiting import waiting
 
 if TYPE_CHECKING:
     from adamb.budgets.battery import Battery
@@ -70,6 +72,7 @@ def latency(  # long because: one line an option
     out: Annotated[Path | None, typer.Option("--out", help="folder for latency.json, .csv and plots")] = None,
     plot: Annotated[bool, typer.Option("--plot", help="PNG and SVG into the folder")] = False,
     force: Annotated[bool, typer.Option("--force", help="replace files of an earlier call")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Measure act and observe apart on the host, an emulated Cortex-M or MicroPython."""
     from adamb.host_sim.results.latency import FILES
@@ -93,16 +96,19 @@ def latency(  # long because: one line an option
         world={"horizon": horizon, "continuing": continuing, "params": pairs("set", parameter)},
     )
     check_outputs(json, out, FILES + (PLOTS if plot else ()), force=force)
-    settings, stream = record_stream(request)
-    costs = measure(request, settings, stream)
-    worst, done = None, costs.done
-    if done[0] == done[1]:
-        try:
-            worst = find_worst(request)
-        except KeyboardInterrupt:
-            done = (0, 1, "searches for the worst observe")
-    report = LatencyReport(settings, stream.first(len(costs.act)), costs, request, worst)
-    table_console(stderr=json == "-").print(table(report))
+    with waiting(f"recording {episodes} episodes on this computer", quiet=quiet) as say:
+        settings, stream = record_stream(request)
+        costs = measure(request, settings, stream, say)
+        worst, done = None, costs.done
+        if done[0] == done[1]:
+            say("searching for the worst observe" if worst_of else "computing the bounds")
+            try:
+                worst = find_worst(request)
+            except KeyboardInterrupt:
+                done = (0, 1, "searches for the worst observe")
+        report = LatencyReport(settings, stream.first(len(costs.act)), costs, request, worst)
+        view = table(report)
+    table_console(stderr=json == "-").print(view)
     write_json(json, report.summary.to_json())
     if out is not None:
         save(out, _files(report, plot=plot), replace=force)

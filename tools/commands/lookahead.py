@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from adamb.tools import options
 from adamb.tools.outputs import check_outputs, write_json
 from adamb.tools.stopping import stopped
 from adamb.tools.terminal.frames import framed, table_console
+from adamb.tools.terminal.waiting import waiting
 
 if TYPE_CHECKING:
     from adamb.host_sim.studies.lookahead import PlanningValue, Played
@@ -52,11 +51,10 @@ def lookahead(
     check_outputs(json, force=force)
     given = options.pairs("set", parameter)
     rows: list[PlanningValue] = []
-    with nullcontext() if quiet else Console(stderr=True).status("preparing") as status:
+    with waiting("preparing", quiet=quiet) as say:
         try:
             for name in names:
-                if status is not None:
-                    status.update(f"{len(rows) + 1} of {len(names)}: {name}")
+                say(f"{len(rows) + 1} of {len(names)}: {name}")
                 params = options.with_traces(name, given, trace)
                 played: Any = {"seeds": chosen, "episodes": episodes, "instance": instance}
                 rows.append(value_of_planning(name, params=params, **played))

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
 from adamb.budgets.bounds import paper
 from adamb.budgets.bounds.table_one import Row, table_one
@@ -17,6 +15,7 @@ from adamb.budgets.errors import InputError
 from adamb.tools import options
 from adamb.tools.outputs import check_outputs, write_atomic, write_json
 from adamb.tools.terminal.frames import framed, table_console
+from adamb.tools.terminal.waiting import waiting
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,10 +73,7 @@ def theory(  # long because: one line an option
     check_outputs(json, files=[plot] if plot else [], force=force)
     d_s, d_a, steps = _job(problem, dims, horizon)
     found = bounds(d_s, d_a, steps, episodes, lipschitz, epsilon, delta)
-    waiting = (
-        nullcontext() if quiet or problem is None else Console(stderr=True).status(f"training on {problem}")
-    )
-    with waiting:
+    with waiting(f"training on {problem}", quiet=quiet or problem is None):
         drawn, regret = (None, None) if problem is None else _train(problem, chosen, episodes, epsilon, found)
     if json != "-":
         console = table_console()

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
 from adamb.budgets.sizes import format_bytes
 from adamb.tools.measure.standings import LAST, RECOVERED, WINDOW, Contender, Standing, compare
 from adamb.tools.options import PlayedProblem, seeds_text
 from adamb.tools.terminal.frames import framed
+from adamb.tools.terminal.waiting import waiting
 
 
 def watched(
@@ -20,12 +19,11 @@ def watched(
 ) -> list[Standing]:
     """Run every agent, with a line that shows the progress."""
     done: list[str] = []
-    with nullcontext() if quiet else Console(stderr=True).status("preparing") as status:
+    with waiting("preparing", quiet=quiet) as say:
 
         def announce(label: str) -> None:
             done.append(label)
-            if status is not None:
-                status.update(f"{len(done)} of {len(line_up)}: {label}")
+            say(f"{len(done)} of {len(line_up)}: {label}")
 
         return compare(task.make, line_up, cap, announce)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,8 +65,14 @@ def find_worst(request: LatencyRequest) -> heaviest.Worst | None:
     return heaviest.price(settings, agent, request.target, request.optimise)
 
 
-def measure(request: LatencyRequest, settings: DeviceSettings, stream: Stream) -> meters.CallCosts:
-    """Replay on the target with a meter on every call."""
+def measure(
+    request: LatencyRequest,
+    settings: DeviceSettings,
+    stream: Stream,
+    say: Callable[[str], None] = lambda text: None,
+) -> meters.CallCosts:
+    """Replay on the target with a meter on every call; `say` is told how far it is."""
+    say(f"replaying {stream.episodes} episodes on {request.target}")
     if request.target == "host":
         return meters.measure_host(stream)
     if request.target == "micropython":
@@ -74,4 +81,4 @@ def measure(request: LatencyRequest, settings: DeviceSettings, stream: Stream) -
     if request.board is not None:
         board = load_board(request.board)
         memory = MemoryMap(flash_bytes=board.flash_bytes, ram_bytes=board.ram_bytes)
-    return meters.measure_cortex(stream, request.target, optimise=request.optimise, memory=memory)
+    return meters.measure_cortex(stream, request.target, optimise=request.optimise, memory=memory, say=say)

@@ -43,16 +43,19 @@ class CallCosts:
     """In MicroPython: peak heap of import and of init, for bytecode and source."""
 
 
+ARGUMENT_BYTES = 256
+
+
 def memory_for(block_bytes: int, stack_bytes: int) -> MemoryMap:
     """Memory for a controller: its block, its stack, and a little for arguments."""
-    return memory_holding(block_bytes + stack_bytes + 256)
+    return memory_holding(block_bytes + stack_bytes + ARGUMENT_BYTES)
 
 
 class _Metered:
     """A core on the emulator that writes down what every call cost."""
 
-    def __init__(self, emulated: core.EmulatedCore, stream: Stream) -> None:
-        self._core = emulated
+    def __init__(self, emulated: core.EmulatedCore, stream: Stream, say: Callable[[str], None]) -> None:
+        self._core, self._say, self._total = emulated, say, stream.episodes
         shape = (stream.episodes, stream.horizon)
         self.act_costs, self.observe_costs = np.zeros((3, *shape), np.int64), np.zeros((3, *shape), np.int64)
         self.stack_bytes = 0
@@ -75,20 +78,26 @@ class _Metered:
     def end_episode(self) -> None:
         self._core.end_episode()
         self.episodes += 1
+        self._say(f"episode {self.episodes} of {self._total} on the target")
 
     def block(self) -> bytes:
         return self._core.block()
 
 
 def measure_cortex(
-    stream: Stream, target: str, *, optimise: str = "size", memory: MemoryMap | None = None
+    stream: Stream,
+    target: str,
+    *,
+    optimise: str = "size",
+    memory: MemoryMap | None = None,
+    say: Callable[[str], None] = lambda text: None,
 ) -> CallCosts:
     """Instructions on an emulated Cortex-M; the replay also proves that it computes what the host does."""
     image = core.core_image(target, optimise)
     stack = stack_report(image, core.HOT_PATH).bytes
     chosen = memory or memory_for(2 * stream.words, stack)
     emulated = core.EmulatedCore(stream.config, stream.words, target=target, memory=chosen, optimise=optimise)
-    metered = _Metered(emulated, stream)
+    metered = _Metered(emulated, stream, say)
     with stop_on_interrupt() as stop:
         replay(stream, metered, stop=lambda: stop.asked and metered.episodes > 1)  # one has no exponent
     flash = core.flash(target, optimise)
