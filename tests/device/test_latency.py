@@ -197,6 +197,9 @@ def test_the_micropython_target_measures_both_calls(capsys: pytest.CaptureFixtur
         (["--set", "lam=x"], "lam"),
         (["--battery", "1Ah", "--period", "1s"], "--board"),
         (["--board", "pico", "--target", "host", "--battery", "1Ah", "--period", "1s"], "cortex"),
+        (["--board", "pico", "--target", "host"], "board = 'pico': has its memory and clock"),
+        (["--board", "microbit", "--budget", "64KiB"], "budget = 65536: at most 15"),
+        (["--board", "microbit", "--budget", "16000"], "budget = 16000: at most 15"),
         (["--board", "pico", "--battery", "big", "--period", "1s"], "1000mAh"),
     ],
 )

@@ -79,7 +79,7 @@ def latency(  # long because: one line an option
     from adamb.tools.device.latency.measurement import LatencyRequest, find_worst, measure, record_stream
     from adamb.tools.device.latency.report import LatencyReport, table
 
-    _check_choices(target, optimise, worst_of)
+    _check_choices(target, optimise, worst_of, board)
     if plot and out is None:
         out = default_folder("latency", problem, target)
     request = LatencyRequest(
@@ -126,11 +126,13 @@ def _battery(battery: str | None, period: str | None, board: str | None, target:
     return asked
 
 
-def _check_choices(target: str, optimise: str, worst_of: int | None) -> None:
+def _check_choices(target: str, optimise: str, worst_of: int | None, board: str | None) -> None:
     if target not in TARGETS:
         raise InputError("target", target, "one of " + ", ".join(TARGETS))
     if optimise not in ("size", "speed"):
         raise InputError("optimise", optimise, "size or speed")
+    if board is not None and not target.startswith("cortex"):
+        raise InputError("board", board, "has its memory and clock mapped on a cortex target only")
     if worst_of is not None:
         bounded("worst-of", worst_of, 10_000, 100_000_000)
         if not target.startswith("cortex"):

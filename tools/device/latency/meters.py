@@ -51,6 +51,16 @@ def memory_for(block_bytes: int, stack_bytes: int) -> MemoryMap:
     return memory_holding(block_bytes + stack_bytes + ARGUMENT_BYTES)
 
 
+def _check_room(block_bytes: int, stack_bytes: int, memory: MemoryMap) -> None:
+    """Without this a block that is too large is a fault of the emulator, in a call of the core."""
+    most = memory.ram_bytes - stack_bytes - ARGUMENT_BYTES
+    if block_bytes > most:
+        beside = f"beside a stack of {stack_bytes} and {ARGUMENT_BYTES} for arguments"
+        raise InputError(
+            "budget", block_bytes, f"at most {max(most, 0)} bytes of the board's {memory.ram_bytes}, {beside}"
+        )
+
+
 class _Metered:
     """A core on the emulator that writes down what every call cost."""
 
@@ -96,6 +106,7 @@ def measure_cortex(
     image = core.core_image(target, optimise)
     stack = stack_report(image, core.HOT_PATH).bytes
     chosen = memory or memory_for(2 * stream.words, stack)
+    _check_room(2 * stream.words, stack, chosen)
     emulated = core.EmulatedCore(stream.config, stream.words, target=target, memory=chosen, optimise=optimise)
     metered = _Metered(emulated, stream, say)
     with stop_on_interrupt() as stop:
