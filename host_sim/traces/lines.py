@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, cast
@@ -24,6 +25,18 @@ def open_bytes(path: Path) -> IO[bytes]:
         return cast(IO[bytes], gzip.GzipFile(path, "rb")) if packed else path.open("rb")
     except OSError as error:
         raise InputError("file", str(path), f"cannot be read: {error.strerror or error}") from None
+
+
+def open_text(path: Path) -> IO[bytes]:
+    """The bytes of a text file behind the mark that spreadsheets and editors of Windows put first."""
+    stream = open_bytes(path)
+    try:
+        if read_block(stream, path, len(BOM_UTF8), "after 0 lines") != BOM_UTF8:
+            stream.seek(0)
+    except InputError:
+        stream.close()
+        raise
+    return stream
 
 
 def read_block(stream: IO[bytes], path: Path, size: int, position: str) -> bytes:
@@ -55,7 +68,7 @@ def bad_line(path: Path, number: int, text: bytes, expected: str) -> InputError:
 def line_batches(path: Path) -> Iterator[tuple[int, list[bytes]]]:
     """(number of the first line, lines without their ends), a block at a time; numbers start at 1."""
     number, tail = 1, b""
-    with open_bytes(path) as stream:
+    with open_text(path) as stream:
         while block := read_block(stream, path, BLOCK_BYTES, f"after {counted(number - 1)}"):
             lines = (tail + block).split(b"\n")
             tail = lines.pop()

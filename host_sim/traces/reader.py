@@ -19,6 +19,7 @@ from adamb.host_sim.traces.lines import (
     counted,
     line_batches,
     open_bytes,
+    open_text,
     read_block,
 )
 
@@ -100,7 +101,7 @@ class TraceReader:
         """Plain lines in C, every other one (comments, odd spacing, mistakes) through the format's reader."""
         number, tail = 1, b""
         progress = ffi.new("trace_progress *")
-        with open_bytes(self.path) as stream:
+        with open_text(self.path) as stream:
             while block := read_block(stream, self.path, BLOCK_BYTES, f"after {counted(number - 1)}"):
                 data = tail + block
                 at = 0

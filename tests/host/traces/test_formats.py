@@ -78,6 +78,15 @@ def test_windows_line_ends_and_a_missing_last_one_do_not_matter(tmp_path):
         assert rows(path) == expected, name
 
 
+@pytest.mark.parametrize("packed", [False, True])
+def test_the_mark_that_windows_puts_before_a_text_does_not_matter(tmp_path, packed):
+    for name, (text, expected) in FORMATS.items():
+        path = tmp_path / name
+        content = b"\xef\xbb\xbf" + text.encode()
+        path.write_bytes(gzip.compress(content) if packed else content)
+        assert rows(path) == expected, name
+
+
 def test_scsi_codes_of_a_block_trace_are_reads_and_writes(tmp_path):
     path = tmp_path / "trace.csv"
     codes = ["2a", "28", "0x2A", "0a", "88", "aa", "08", "8a", "a8"]
