@@ -17,6 +17,9 @@ from adamb.host_sim.traces import byte_addresses, open_store
 USUAL_LOAD = 0.5 * PEAK_LOAD
 #: Instructions a memory cycle of a core that never waits: four a cycle at the clock of the memory.
 MOST_IPC = 4.0
+#: The parameter that says how fast a trace is played, by what its times count; without such times, a gap.
+PACES = {"cycles": "stretch", "instructions": "ipc"}
+GAP = "gap"
 
 
 class TraceTraffic(Traffic):
@@ -32,7 +35,7 @@ class TraceTraffic(Traffic):
         self._last_start = len(self._store) - needed
         self._place = np.zeros(n, dtype=np.int64)
         self._clock = np.zeros(n, dtype=np.int64)
-        self.pace = {"cycles": "stretch", "instructions": "ipc"}.get(self._store.clock, "gap")
+        self.pace = PACES.get(self._store.clock, GAP)
         #: Set where `ipc` was left to us and the trace asks for more than it should at full speed.
         self._slowed = False
         if self.pace == "ipc" and params["ipc"] is None:

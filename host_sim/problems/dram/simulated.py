@@ -20,7 +20,7 @@ from adamb.host_sim.parameter import Parameter
 from adamb.host_sim.problem import Policy
 from adamb.host_sim.problems.dram.channel import NEVER, Channel, DramTiming, Knobs, load_timing
 from adamb.host_sim.problems.dram.lite import action_of, best_timeout, heading
-from adamb.host_sim.problems.dram.replay import TraceTraffic
+from adamb.host_sim.problems.dram.replay import GAP, PACES, TraceTraffic
 from adamb.host_sim.problems.dram.statistics import Statistics
 from adamb.host_sim.problems.dram.traffic import SyntheticTraffic, Traffic
 from adamb.host_sim.problems.located import LocatedProblem
@@ -167,13 +167,24 @@ class Dram(LocatedProblem):
 
     def notes(self) -> list[str]:
         """About the pace of a trace, and about rewards that cannot tell one policy from another."""
-        said, latency = self.traffic.notes(), self._statistics.mean_latency
+        said, latency = self._idle_paces() + self.traffic.notes(), self._statistics.mean_latency
         if latency > self.worst and not self.traffic.saturated:
             said.append(
                 f"the mean read latency of {latency:.0f} cycles is above that of reward 0, worst="
                 f"{self.worst:g}, so that most rewards are 0; --set worst={2 * latency:.0f} tells them apart"
             )
         return said
+
+    def _idle_paces(self) -> list[str]:
+        """A pace that was set in vain: each kind of trace has one, and the synthetic workload none."""
+        used = self.traffic.pace if isinstance(self.traffic, TraceTraffic) else None
+        instead = "without a trace" if used is None else f"on this trace; --set {used}=… is its pace"
+        idle = [name for name in (*PACES.values(), GAP) if name != used]
+        return [
+            f"{name}={self.params[name]:g} has no effect {instead}"
+            for name in idle
+            if self.params[name] != self.parameters[name].default
+        ]
 
     def info(self) -> dict[str, np.ndarray]:
         """Adds the epoch in raw units: cycles and counts."""

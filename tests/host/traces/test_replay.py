@@ -152,6 +152,25 @@ def test_a_trace_that_asks_for_too_much_is_told_with_the_knob_that_helps(tmp_pat
     assert 0.4 < helped.state[0, 1] < 0.6 and helped.notes() == []
 
 
+@pytest.mark.parametrize(
+    "text, used, idle",
+    [
+        ("{a:#x} READ {i}00\n", "stretch", {"gap": 5, "ipc": 2}),
+        ("{a:#x} R\n", "gap", {"stretch": 2, "ipc": 2}),
+        ("900 {a}\n", "ipc", {"stretch": 2, "gap": 5}),
+    ],
+)
+def test_a_pace_that_this_trace_does_not_have_is_told_with_the_one_it_has(tmp_path, text, used, idle):
+    path = tmp_path / used
+    path.write_text("".join(text.format(a=64 * i, i=i + 1) for i in range(2000)))
+    for name, value in idle.items():
+        (note,) = make_problem("dram-1x1", [SEED], params={"trace": str(path), name: value}).notes()
+        assert note == f"{name}={value} has no effect on this trace; --set {used}=… is its pace"
+    assert make_problem("dram-1x1", [SEED], params={"trace": str(path), used: 3}).notes() == []
+    (note,) = make_problem("dram-1x1", [SEED], params={used: 3}).notes()
+    assert note == f"{used}=3 has no effect without a trace"
+
+
 def test_rewards_that_are_all_0_are_told_with_the_latency_that_tells_them_apart():
     problem = make_problem("dram-1x1", [SEED], params={"worst": 25})
     assert (play(problem, problem.baselines()["closed"], 2) == 0).all()
