@@ -11,7 +11,7 @@ from adamb.tools.chip.run_tool import need_tools
 from adamb.tools.figures.waveform import draw
 
 BITS = ("start", "read", "write", "done")
-BUSES = ("state", "address", "found", "written", "action")
+BUSES = ("phase", "address", "found", "written", "action")
 
 
 def decision(block: Sequence[int], shape: EngineShape, h: int, state: Sequence[int]) -> str:
@@ -36,7 +36,7 @@ def decision(block: Sequence[int], shape: EngineShape, h: int, state: Sequence[i
 
 def _told(cycle: dict[str, Any], before: dict[str, Any] | None) -> dict[str, Any]:
     """What is on a bus only while it means something: found in the cycle after a read."""
-    told = dict(cycle)
+    told = dict(cycle, phase=cycle["state"])  # a port is called state
     told["address"] = cycle["address"] if cycle["read"] or cycle["write"] else ""
     told["found"] = f"{cycle['found']:04x}" if before is not None and before["read"] else ""
     told["written"] = f"{cycle['written']:04x}" if cycle["write"] else ""
