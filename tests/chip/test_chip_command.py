@@ -10,6 +10,7 @@ import pytest
 
 from adamb.tools.chip import run_tool, simulated
 from adamb.tools.cli import main
+from adamb.tools.terminal import waiting
 from support.chip import PACKAGES
 
 MISTAKES = [
@@ -100,7 +101,7 @@ def test_a_missing_tool_is_named_with_the_install_that_brings_it(
     simulated._model.cache_clear()  # an earlier test may have built this very chip
     found = complaint(capsys, "oil-laplace", "--budget", "3KiB", "--fabric", "none", "--quiet")
     missing = next(name for name in PACKAGES if name in found)
-    assert "is missing: pip install adamb[chip], or make chip in a checkout" in found
+    assert "is missing: pip install 'adamb[chip]', or make .venv/.installed-chip in a checkout" in found
     assert PACKAGES.index(missing) <= PACKAGES.index(package)
 
 
@@ -145,9 +146,12 @@ def test_a_chip_that_ends_with_other_words_is_exit_code_1(
     from adamb.tools.chip import measurement
 
     monkeypatch.setattr(measurement, "host_digest", lambda request, episodes: "0" * 16)
-    arguments = ["oil-laplace", "--budget", "2KiB", "--episodes", "2", "--fabric", "none", "--quiet"]
+    monkeypatch.setattr(waiting, "FIRST_SECONDS", 0.002)
+    arguments = ["oil-laplace", "--budget", "2KiB", "--episodes", "2", "--fabric", "none"]
     assert main(["chip", *arguments]) == 1
-    assert "NOT that of this computer" in " ".join(capsys.readouterr().out.split())
+    printed = capsys.readouterr()
+    assert "NOT that of this computer" in " ".join(printed.out.split())
+    assert "adamb: building the chip" in printed.err, "where no terminal is, a line says what is done"
 
 
 @pytest.mark.slow

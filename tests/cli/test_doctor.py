@@ -40,7 +40,7 @@ def test_what_is_missing_comes_with_the_way_to_get_it(capsys, monkeypatch):
     code, out, _ = adamb(capsys, "doctor")
     assert code == 0 and "to get what is missing:" in out and "adamb[device]" in out
     assert "apt install qemu-system-arm" in out
-    assert "or make device in a checkout" in out and "or make chip in a checkout" in out
+    assert "or make device in a checkout" in out and "or make .venv/.installed-chip in a checkout" in out
 
 
 def test_a_program_that_does_not_start_is_missing_and_says_why(capsys, monkeypatch):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from adamb.tools.device.extras import DeviceToolFailed, build_folder, need
 
-REMEDY = "pip install adamb[chip], or make chip in a checkout"
+REMEDY = "pip install 'adamb[chip]', or make .venv/.installed-chip in a checkout"
 #: What each tool is called in a message, and the package that brings it.
 TOOLS = {
     "amaranth": "the hardware language",

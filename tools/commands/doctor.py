@@ -126,8 +126,8 @@ def parts() -> list[Need]:
 
 def _extra(name: str) -> str:
     """How to install an optional part: by pip, or in a checkout by the make target that has it."""
-    target = {"device": "make device", "chip": "make chip"}.get(name, "make .venv/.installed-test")
-    return f"pip install 'adamb[{name}]', or {target} in a checkout"
+    target = {"device": "device", "chip": ".venv/.installed-chip"}.get(name, ".venv/.installed-test")
+    return f"pip install 'adamb[{name}]', or make {target} in a checkout"
 
 
 def _python() -> str:
