@@ -32,7 +32,7 @@ def names_file(name: str) -> bool:
 
 def file_digest(name: str) -> str | None:
     """Of the file in `file.py:Class`, so that results of an older version are not taken for new ones."""
-    path = Path(name.rpartition(":")[0])
+    path = Path(name.removeprefix("gym:").rpartition(":")[0])
     if not names_file(name) or not path.is_file():
         return None
     return hashlib.sha256(path.read_bytes()).hexdigest()[:20]

@@ -55,7 +55,8 @@ class Cell:
         """A name for the result: equal for equal work of equal versions, whatever sweep it is part of."""
         content = {k: v for k, v in vars(self).items() if not k.endswith("_label")}
         core = spec_hash() if self.agent == "adamb" else None
-        own = [digest for digest in map(file_digest, (self.problem, self.agent)) if digest]
+        named = [self.problem, self.agent, *(text for _, text in self.params if isinstance(text, str))]
+        own = [digest for digest in map(file_digest, named) if digest]
         return _hash({**content, "version": version(), "core": core, **({"own": own} if own else {})})
 
     def build(self, seeds: tuple[int, ...] | None = None) -> tuple[Any, Any]:

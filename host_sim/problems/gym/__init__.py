@@ -1,5 +1,7 @@
 """Any Gymnasium environment as a problem: `gym:<id>`, its spaces mapped to the unit cube, rewards to [0,1].
 
+`gym:file.py:Class` is an environment of the user's own, which has no id.
+
 Bounds come from the spaces where they are finite, from the user (`--set obs_low=... reward_high=...`), or
 from a probe: a few episodes of random play with a fixed seed, widened a little. A reward outside its bounds
 is clipped, counted and told.
@@ -18,6 +20,7 @@ import numpy as np
 from adamb.budgets.errors import InputError, nearest
 from adamb.host_sim.parameter import Parameter
 from adamb.host_sim.problem import Policy, Problem, constant_policy
+from adamb.host_sim.problems.gym import calls
 from adamb.host_sim.problems.gym.rewards import RewardMap
 from adamb.host_sim.problems.gym.scores import RawScores
 from adamb.host_sim.problems.gym.spaces import SpaceMap
@@ -63,11 +66,10 @@ class GymProblem(Problem):
         limit = self._limit(env)
         if limit is not None and self.horizon > limit and not self.continuing:
             raise InputError("horizon", self.horizon, f"{params['id']} ends after {limit} steps")
-        self._action = SpaceMap("action", env.action_space, params["action_low"], params["action_high"])
+        actions, seen = (calls.space(self.name, env, f"{kind}_space") for kind in ("action", "observation"))
+        self._action = SpaceMap("action", actions, params["action_low"], params["action_high"])
         self._action.require_bounds()
-        self._observation = SpaceMap(
-            "obs", env.observation_space, params["obs_low"], params["obs_high"], params["observe"]
-        )
+        self._observation = SpaceMap("obs", seen, params["obs_low"], params["obs_high"], params["observe"])
         self._rewards = RewardMap(params["reward_low"], params["reward_high"], self.n)
         if self._observation.unbounded or self._rewards.missing:
             self._probe()
@@ -93,16 +95,26 @@ class GymProblem(Problem):
             raise InputError("make", self.params["make"], f"must be a JSON object: {error}") from None
         if not isinstance(options, dict):
             raise InputError("make", self.params["make"], "must be a JSON object")
+        if names_file(name):
+            own = load_class("problem", name, gym.Env)
+            try:
+                return self._wrapped(own(**options))
+            except Exception as error:
+                calls.refuse(f"gym:{name}", "make", error)
+        return self._wrapped(self._registered(name, options))
+
+    def _registered(self, name: str, options: dict[str, Any]) -> gym.Env:
         try:
             with warnings.catch_warnings():  # an id that is out of date is answered by the error below
                 warnings.simplefilter("ignore", DeprecationWarning)
-                env = gym.make(name, disable_env_checker=True, **options)
+                return gym.make(name, disable_env_checker=True, **options)
         except (gym.error.Error, TypeError, ImportError) as error:
             unknown = isinstance(error, gym.error.NameNotFound)
             words = "is not known to Gymnasium" if unknown else str(error).splitlines()[0].rstrip(".")
             hint = "" if name in gym.registry else f"; {nearest(name, gym.registry)}"
             raise InputError("problem", f"gym:{name}", f"{words}{hint}") from None
-        return self._wrapped(env)
+        except Exception as error:
+            calls.refuse(f"gym:{name}", "make", error)
 
     def _wrapped(self, env: gym.Env) -> gym.Env:
         wrapper = self.params["wrapper"]
@@ -118,7 +130,7 @@ class GymProblem(Problem):
         draws = np.random.default_rng(0)
         seen, rewards = [], []
         for episode in range(self.params["probe"]):
-            observation, _ = env.reset(seed=0 if episode == 0 else None)
+            observation = calls.reset(self.name, env, 0 if episode == 0 else None)
             seen.append(self._observation.raw(observation))
             for _ in range(self.horizon):
                 action = self._action.from_unit(draws.random(self._action.size))
@@ -135,11 +147,11 @@ class GymProblem(Problem):
         """`repeat` steps with one action, fewer where the environment ends."""
         total = 0.0
         for _ in range(self.params["repeat"]):
-            observation, reward, terminated, truncated, _ = env.step(action)
-            total += float(reward)
+            observation, reward, terminated, truncated = calls.step(self.name, env, action)
+            total += reward
             if terminated or truncated:
                 break
-        return observation, total, bool(terminated), bool(truncated)
+        return observation, total, terminated, truncated
 
     def fresh_start(self, drawn: np.ndarray) -> np.ndarray:
         self._done[:] = False
@@ -157,7 +169,7 @@ class GymProblem(Problem):
     def _reset(self, i: int) -> np.ndarray:
         first = self.episode == 0 and not self._scores.started[i]
         self._scores.started[i] = True
-        observation, _ = self._envs[i].reset(seed=self.seeds[i] if first else None)
+        observation = calls.reset(self.name, self._envs[i], self.seeds[i] if first else None)
         return self._observation.to_unit(observation, f"start of episode {self.episode}")
 
     def dynamics(

@@ -75,9 +75,16 @@ class SpaceMap:
 
     def raw(self, value: Any) -> np.ndarray:
         """A value of the space as float64 numbers."""
+        try:
+            numbers = np.asarray(value, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError("observation", value, f"must be a value of {self.space}") from None
+        shape = self.space.shape or ()
+        if numbers.shape != shape and not (self.count and numbers.size == 1):
+            raise InputError("observation", numbers.shape, f"must have the shape {shape} of its space")
         if self.count:
-            return np.array([int(value) - int(self.space.start) + 0.5])  # type: ignore[attr-defined]
-        return np.asarray(value, dtype=np.float64).reshape(-1)[self.keep]
+            return numbers.reshape(1) - int(self.space.start) + 0.5  # type: ignore[attr-defined]
+        return numbers.reshape(-1)[self.keep]
 
     def to_unit(self, value: Any, where: str) -> np.ndarray:
         numbers = self.raw(value)

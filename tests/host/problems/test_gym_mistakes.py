@@ -1,0 +1,127 @@
+"""A mistake in an environment ends a command with one line; an environment of one's own needs no id."""
+
+import numpy as np
+import pytest
+
+from adamb.host_sim.problem import make_problem
+from adamb.host_sim.sweep.spec import Cell
+from support.command import adamb, refused
+
+ENVIRONMENTS = '''
+import gymnasium
+import numpy as np
+
+
+class Right(gymnasium.Env):
+    observation_space = gymnasium.spaces.Box(0, 1, (1,), np.float64)
+    action_space = gymnasium.spaces.Box(0, 1, (1,), np.float64)
+    answer = np.array([0.5]), 0.5, False, False, {}
+
+    def __init__(self, scale=1):
+        self.scale = 1 / scale
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return np.array([0.5]), {}
+
+    def step(self, action):
+        return self.answer
+
+
+class Divides(Right):
+    def step(self, action):
+        return 1 / 0
+
+
+class Fails(Right):
+    def reset(self, *, seed=None, options=None):
+        raise RuntimeError("no sensor")
+
+
+class Old(Right):
+    answer = np.array([0.5]), 0.5, False, {}
+
+    def reset(self, *, seed=None, options=None):
+        return np.array([0.5])
+
+
+class Short(Right):
+    answer = np.array([0.5]), 0.5, False, {}
+
+
+class Text(Right):
+    answer = np.array([0.5]), "much", False, False, {}
+
+
+class Wide(Right):
+    answer = np.array([0.5, 0.6]), 0.5, False, False, {}
+
+
+class Words(Right):
+    answer = "left", 0.5, False, False, {}
+
+
+class Bare(Right):
+    action_space = None
+'''
+PLAY = ["--horizon", 5, "--episodes", 3, "--seeds", 2, "--quiet"]
+
+
+@pytest.fixture
+def file(tmp_path):
+    (tmp_path / "own.py").write_text(ENVIRONMENTS)
+    return f"gym:{tmp_path / 'own.py'}"
+
+
+@pytest.mark.parametrize("bounds", [(), ("--set", "reward_low=0", "--set", "reward_high=1")])
+@pytest.mark.parametrize("name, line", [
+    ("Divides", "own.py, line 24, step: ZeroDivisionError: division by zero"),
+    ("Fails", "own.py, line 29, reset: RuntimeError: no sensor"),
+    ("Old", "must return observation, info"),
+    ("Short", "must return observation, reward, terminated, truncated, info"),
+    ("Text", "reward = 'much': step of"),
+    ("Wide", "observation = (2,): must have the shape (1,) of its space"),
+    ("Words", "observation = 'left': must be a value of Box"),
+    ("Bare", "action_space = None:"),
+    ("Nobody", "class = 'Nobody': is not an Env in"),
+])  # fmt: skip
+def test_a_mistake_in_an_environment_is_one_line_with_its_place(capsys, file, name, line, bounds):
+    assert line in refused(capsys, "run", f"{file}:{name}", *PLAY, *bounds)
+
+
+@pytest.mark.parametrize("name, make, line", [
+    ("gym:Pendulum-v1", '{"g": "x"}', "gym:Pendulum-v1, step: TypeError: unsupported operand"),
+    ("gym:FrozenLake-v1", '{"map_name": "x"}', "gym:FrozenLake-v1, make: KeyError: 'x'"),
+])  # fmt: skip
+def test_keyword_arguments_that_an_environment_cannot_take_are_one_line(capsys, name, make, line):
+    error = refused(capsys, "run", name, *PLAY, "--set", f"make={make}")
+    assert line in error and ".py, line " in error
+
+
+def test_an_environment_from_a_file_is_played_with_its_keyword_arguments(capsys, file):
+    code, out, error = adamb(capsys, "run", f"{file}:Right", *PLAY, "--set", 'make={"scale": 2}')
+    assert code == 0 and "in its own units" in out, error
+    assert "line 12, __init__: ZeroDivisionError" in refused(
+        capsys, "run", f"{file}:Right", *PLAY, "--set", 'make={"scale": 0}'
+    )
+    problem = make_problem(f"{file}:Right", [0], horizon=5, params={"reward_low": 0, "reward_high": 1})
+    assert (problem.begin_episode() == 0.5).all()
+    assert np.allclose(problem.step(0, np.zeros((1, 1)))[0], 0.5)
+
+
+def cell(problem, **params):
+    return Cell(
+        problem, problem, tuple(params.items()), "random", "random", (), None, None, (0,), 5, 5, "random",
+        "none", False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("place", ["environment", "wrapper"])
+def test_a_sweep_plays_again_after_the_file_of_an_environment_or_a_wrapper_changed(tmp_path, file, place):
+    own = f"{file}:Right"
+    wrapped = {"wrapper": own.removeprefix("gym:")}
+    job = cell(own) if place == "environment" else cell("gym:Pendulum-v1", **wrapped)
+    before = job.key()
+    assert job.key() == before
+    (tmp_path / "own.py").write_text(ENVIRONMENTS + "# another version\n")
+    assert job.key() != before
