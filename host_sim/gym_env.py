@@ -70,12 +70,21 @@ class AdambEnv(gym.Env[np.ndarray, np.ndarray]):
         return states[0], self._info()
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
-        actions = np.asarray(action, dtype=np.float64).reshape(1, -1)
-        rewards, states = self.problem.step(self._h, actions)
+        rewards, states = self.problem.step(self._h, self._checked(action))
         self._h += 1
         ended = self._h == self.problem.horizon
         continuing = self.problem.continuing
         return states[0], float(rewards[0]), ended and not continuing, ended and continuing, self._info()
+
+    def _checked(self, action: Any) -> np.ndarray:
+        width = self.problem.d_a
+        try:
+            actions = np.asarray(action, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError("action", action, f"must be {width} numbers from 0 to 1") from None
+        if actions.size != width:
+            raise InputError("action", actions.shape, f"must have the shape {(width,)} of the action space")
+        return actions.reshape(1, width)
 
     def _info(self) -> dict[str, Any]:
         raw = {name: values[0] for name, values in self.problem.info().items()}

@@ -34,7 +34,7 @@ from adamb.host_sim.old_hooks import adopt_old_hooks
 from adamb.host_sim.parameter import Parameter, check_declared, choose, parse_parameters
 from adamb.host_sim.policies import Optimum, Policy, RandomPolicy, constant_policy
 from adamb.host_sim.registry import make_problem, problem_class, problem_names
-from adamb.host_sim.user_code import checked_outcome, place_of
+from adamb.host_sim.user_code import checked_optimum, checked_outcome, place_of
 
 __all__ = [
     "Optimum", "Parameter", "Policy", "Problem", "RandomPolicy", "Tape", "constant_policy", "make_problem",
@@ -43,6 +43,10 @@ __all__ = [
 
 INSTANCES = ("random", "paper")
 DRIFTS = ("none", "half", "walk")
+MAX_EPISODES = 10_000_000
+EPISODES = Parameter(2000, "int", "episodes of a run", 1, MAX_EPISODES)
+HORIZON = Parameter(5, "int", "steps of an episode", 1, 1000)
+DIMENSIONS = Parameter(1, "int", "of states, and of actions", 1, 1_000_000)
 
 
 @dataclass(frozen=True)
@@ -126,10 +130,7 @@ class Problem(ABC):
         self.seeds = [draws.checked_seed(seed) for seed in seeds]
         if not self.seeds:
             raise InputError("seeds", len(self.seeds), "at least one instance is needed")
-        if episodes < 1:
-            raise InputError("episodes", episodes, "must be at least 1")
-        if horizon is not None and not 1 <= horizon <= 1000:
-            raise InputError("horizon", horizon, "must be from 1 to 1000")
+        episodes = EPISODES.parse("episodes", episodes)
         self.name = name or type(self).name or type(self).__name__
         self.n = len(self.seeds)
         self.episodes = episodes
@@ -137,13 +138,14 @@ class Problem(ABC):
         self.drift = choose("drift", drift, DRIFTS)
         self.continuing = bool(continuing)
         self.params: dict[str, Any] = parse_parameters(self.parameters, params, problem=self.name)
-        self.horizon = self.default_horizon() if horizon is None else int(horizon)
+        self.horizon = HORIZON.parse("horizon", self.default_horizon() if horizon is None else horizon)
         self.clipped = np.zeros(self.n, dtype=np.int64)
         self.episode = -1
         self.version = 0
         self._optimum: tuple[int, Optimum | None] | None = None
         self._next_h = self.horizon
         self.setup([stream(seed, STREAM_INSTANCE) for seed in self.seeds])
+        self.d_s, self.d_a = DIMENSIONS.parse("d_s", self.d_s), DIMENSIONS.parse("d_a", self.d_a)
         if self.drift != "none" and self.drift_width == 0:
             raise InputError("drift", drift, f"{self.name} has nothing that can drift")
         self._starts = Tape(self.seeds, STREAM_START, self.draw_starts)
@@ -254,7 +256,8 @@ class Problem(ABC):
         For a continuing task it is the optimum of one window of H steps from the state given.
         """
         if self._optimum is None or self._optimum[0] != self.version:
-            self._optimum = (self.version, self.solve())
+            found = self.solve()
+            self._optimum = (self.version, found if self.trusted else checked_optimum(self, found))
         return self._optimum[1]
 
     def baselines(self) -> dict[str, Policy]:

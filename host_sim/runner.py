@@ -22,13 +22,12 @@ from adamb.budgets.sizes import format_bytes
 from adamb.host_sim._sim import ffi, lib
 from adamb.host_sim.agent import Agent, CompiledAgent, Progress, offered
 from adamb.host_sim.agents import make_agent
-from adamb.host_sim.problem import doubles
-from adamb.host_sim.user_code import blamed, check_actions
+from adamb.host_sim.problem import EPISODES, doubles
+from adamb.host_sim.user_code import blamed, check_actions, check_calls, numbers_of_learners, stats_of
 
 if TYPE_CHECKING:
     from adamb.host_sim.problem import Problem
 
-MAX_EPISODES = 10_000_000
 POINTS = 200
 LAST = 100
 RESULT_COUNTERS = ("leaves", "refused_splits", "reclaims", "saturations", "restarts")
@@ -161,7 +160,7 @@ class RunResult:
 
     @staticmethod
     def _tail(values: np.ndarray, last: int | None) -> np.ndarray:
-        return values if last is None else values[:, -last:]
+        return values if last is None else values[:, -EPISODES.parse("last", last) :]
 
 
 def record_points(episodes: int, record: int | Sequence[int] | None) -> np.ndarray:
@@ -207,11 +206,12 @@ def simulate(
         agent = make_agent(agent, problem, **options)
     elif isinstance(agent, type):
         raise InputError("agent", agent.__name__, "is a class; give an object of it or a registered name")
+    elif not hasattr(agent, "act"):
+        raise InputError("agent", agent, "must be a name, or an Agent")
     elif options:
         raise InputError("agent", agent.name, f"is built already; give {', '.join(options)} to make_agent")
     total = problem.episodes if episodes is None else episodes
-    if not 1 <= total <= MAX_EPISODES:
-        raise InputError("episodes", total, f"between 1 and {MAX_EPISODES}")
+    total = EPISODES.parse("episodes", total)
     plan = RunPlan(total, record_points(total, record), optimum, compiled)
     if agent.lanes:
         from adamb.host_sim.in_turn import play_in_turn
@@ -305,6 +305,9 @@ class Loop:
     def __init__(self, problem: Problem, agent: Agent, plan: RunPlan) -> None:
         if agent.n != problem.n or agent.horizon != problem.horizon:
             raise InputError("agent", agent.name, "was made for another problem (learners or horizon differ)")
+        self.users = not type(agent).__module__.startswith("adamb.")  # what it returns is then checked
+        if self.users:
+            check_calls(agent)
         self.problem, self.agent, self.points = problem, agent, plan.points
         self.compiled = CompiledPlay.of(problem, agent) if plan.compiled else None
         self.actions_shape = (problem.n, problem.d_a)
@@ -323,7 +326,19 @@ class Loop:
         else:
             self._episodes(self.compiled, min(until, point) - done)
         if self.progress.done == point:
-            self.recorded.append(np.asarray(self.agent.bytes_used()).copy())
+            self._record_bytes()
+
+    def _record_bytes(self) -> None:
+        self.recorded.append(self._bytes("bytes_used"))
+
+    def _bytes(self, hook: str) -> np.ndarray:
+        given = getattr(self.agent, hook)()
+        return numbers_of_learners(self.agent, hook, given) if self.users else np.array(given)
+
+    def _stats(self) -> dict[str, np.ndarray]:
+        if self.users:
+            return stats_of(self.agent)
+        return {name: np.array(values) for name, values in self.agent.stats().items()}
 
     def _episodes(self, compiled: CompiledPlay, most: int) -> None:
         clock, k = time.perf_counter_ns, self.progress.done
@@ -387,7 +402,10 @@ class Loop:
             return
         optimum = self.problem.optimal()
         assert optimum is not None, "the model was known when the run started"
-        self.progress.optimal[:, k] = optimum.value(0, states)
+        values = np.asarray(optimum.value(0, states))
+        if values.shape not in ((), (self.problem.n,)):
+            raise InputError("value", values.shape, f"of the optimum must have the shape {(self.problem.n,)}")
+        self.progress.optimal[:, k] = values
 
     def result(self, interrupted: bool, seconds: float) -> RunResult:
         problem, agent, done = self.problem, self.agent, self.progress.done
@@ -395,7 +413,7 @@ class Loop:
         points = self.points[: len(self.recorded)]
         if points.size == 0 or points[-1] != done:
             points = np.append(points, done)
-            self.recorded.append(np.asarray(agent.bytes_used()).copy())
+            self._record_bytes()
         optimal = self.progress.optimal
         return RunResult(
             problem=problem.name,
@@ -410,8 +428,8 @@ class Loop:
             optimal=None if optimal is None else optimal[:, :done],
             points=points,
             bytes=np.stack(self.recorded, axis=1),
-            bytes_peak=np.asarray(agent.bytes_peak()).copy(),
-            stats={name: np.asarray(values).copy() for name, values in agent.stats().items()},
+            bytes_peak=self._bytes("bytes_peak"),
+            stats=self._stats(),
             clipped=problem.clipped.copy(),
             digest=agent.digest(),
             seconds={

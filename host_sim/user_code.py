@@ -130,7 +130,7 @@ def _article(noun: str) -> str:
     return f"an {noun}" if noun[0] in "AEIOU" else f"a {noun}"
 
 
-def place_of(function: Callable[..., Any]) -> str:
+def place_of(function: Callable[..., Any] | None) -> str:
     """`(tank.py, line 14, dynamics)` for a user's function, nothing for one of ours."""
     code = getattr(function, "__code__", None)
     if code is None or getattr(function, "__module__", "").startswith("adamb."):
@@ -150,6 +150,8 @@ def checked_outcome(problem: Problem, h: int, outcome: Any) -> tuple[np.ndarray,
         limit = f"{where}: must return rewards {shapes[0]} and next states {shapes[1]}{place}"
         raise InputError("dynamics", type(outcome).__name__, limit)
     try:
+        if any(map(np.iscomplexobj, outcome)):
+            raise TypeError("rewards and states must be real numbers")
         rewards, following = (np.asarray(each, dtype=float) for each in outcome)
     except (TypeError, ValueError) as error:
         raise InputError("dynamics", "return", f"{where}: {error}{place}") from None
@@ -170,3 +172,58 @@ def check_actions(agent: Any, h: int, actions: Any) -> None:
         given = getattr(actions, "shape", type(actions).__name__)
         limit = f"step {h}: act must return an array {shape}{place_of(type(agent).act)}"
         raise InputError("action", given, limit)
+
+
+CALLS = {
+    "act": ("h", "states"), "observe": ("h", "rewards", "next_states"), "end_episode": (), "bytes_used": (),
+    "bytes_peak": (), "stats": (),
+}  # fmt: skip
+"""What a run calls of an agent, and with what."""
+
+
+def check_calls(agent: Any) -> None:
+    """An InputError where a method of an agent cannot be called as a run calls it."""
+    for name, taken in CALLS.items():
+        method = getattr(agent, name)
+        try:
+            inspect.signature(method).bind(*taken)
+        except TypeError:
+            own = getattr(type(agent), name, method)
+            limit = f"must take ({', '.join(('self', *taken))}){place_of(own)}"
+            raise InputError(name, str(inspect.signature(own)), limit) from None
+        except ValueError:  # a method in C does not tell
+            continue
+
+
+def numbers_of_learners(agent: Any, hook: str, given: Any, name: str = "") -> np.ndarray:
+    """What a hook of an agent returned, one number of every learner, from 0."""
+    place = place_of(getattr(type(agent), hook, None))
+    field = f"{hook}[{name!r}]" if name else hook
+    values = np.array(given, dtype=None if isinstance(given, np.ndarray) else object)
+    try:
+        values = values if values.dtype != object else values.astype(float)
+        right = values.shape == (agent.n,) and bool((values >= 0).all() and np.isfinite(values).all())
+    except (TypeError, ValueError):
+        right = False
+    if not right:
+        shown = given if values.ndim == 0 or values.size <= 3 else f"array {values.shape}"
+        raise InputError(field, shown, f"must be {agent.n} numbers from 0, one of every learner{place}")
+    return values
+
+
+def stats_of(agent: Any) -> dict[str, np.ndarray]:
+    """The counters of an agent by name."""
+    given = agent.stats()
+    if not isinstance(given, dict):
+        place = place_of(getattr(type(agent), "stats", None))
+        limit = f"must return numbers (n,) by name, such as {{'leaves': ...}}{place}"
+        raise InputError("stats", type(given).__name__, limit)
+    return {name: numbers_of_learners(agent, "stats", values, name) for name, values in given.items()}
+
+
+def checked_optimum(problem: Problem, found: Any) -> Any:
+    """What `solve` returned: None, or an object with what an Optimum offers."""
+    if found is not None and not all(hasattr(found, name) for name in ("mean", "value", "policy")):
+        limit = f"must return None or an Optimum with mean, value and policy{place_of(type(problem).solve)}"
+        raise InputError("solve", type(found).__name__, limit)
+    return found

@@ -19,7 +19,7 @@ from typing import Any
 
 from adamb.budgets.errors import AdambError, BudgetExceeded, InputError, nearest
 from adamb.budgets.sizes import parse_size
-from adamb.host_sim.runner import MAX_EPISODES
+from adamb.host_sim.problem import MAX_EPISODES
 from adamb.host_sim.sweep.spec import Cell, SweepSpec
 
 KEYS: dict[str, tuple[type | tuple[type, ...], str]] = {

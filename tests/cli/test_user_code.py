@@ -38,6 +38,8 @@ PROBLEMS = {
     "noise": (TASK + "\n    def draw_noise(self, draws, k):\n        return None\n", "draw_noise = ()"),
     "setup": (TASK + "\n    def setup(self, generators):\n        generators[7]\n", "line 11, setup: Index"),
     "solve": (TASK + "\n    def solve(self):\n        return self.model\n", "line 11, solve: Attribute"),
+    "optimum": (TASK + "\n    def solve(self):\n        return 'best'\n", "solve = 'str': must return None"),
+    "complex": (TASK.replace(STEP, "        return states[:, 0] * 1j, states\n"), "must be real numbers"),
     "draws": (
         TASK + "\n    def draw_starts(self, generator, episodes):\n        return generator.random(3)\n",
         "draw_starts = (3,): the shape for 1 episode must begin with (1,)",
@@ -60,6 +62,15 @@ AGENTS = {
     "option": (MINE + "\n    def __init__(self, shape):\n        super().__init__(shape)\n", "budget_bytes"),
     "stats": (MINE + "\n    def stats(self):\n        return {'a': 1 / 0}\n", "line 9, stats: Zero"),
     "other": (TASK.replace("Task", "Mine"), "is not an Agent in"),
+    "observe": (MINE + "\n    def observe(self, h, rewards):\n        pass\n",
+        "observe = '(self, h, rewards)': must take (self, h, rewards, next_states)"),
+    "no bytes": (MINE + "\n    def bytes_used(self):\n        pass\n", "bytes_used = None: must be 2 num"),
+    "one size": (MINE + "\n    def bytes_used(self):\n        return 3\n", "bytes_used = 3: must be 2 num"),
+    "negative": (MINE + "\n    def bytes_used(self):\n        return [-3, 4]\n", "bytes_used = [-3, 4]:"),
+    "nan": (MINE + "\n    def bytes_used(self):\n        return [1, float('nan')]\n", "[1, nan]: must be 2"),
+    "peak": (MINE + "\n    def bytes_peak(self):\n        return 'ab'\n", "bytes_peak = 'ab': must be 2"),
+    "counter": (MINE + "\n    def stats(self):\n        return 3\n", "stats = 'int': must return numb"),
+    "leaves": (MINE + "\n    def stats(self):\n        return {'leaves': 1}\n", "stats['leaves'] = 1: must"),
 }
 
 
