@@ -145,6 +145,19 @@ def _plain(error: Any) -> tuple[str, int]:
     return "".join(map(plain, error.object[error.start : error.end])), error.end
 
 
+NUMBERS = {"int": "a whole number", "float": "a number"}
+
+
+def _wrong_number(error: Any) -> str | None:
+    """`episodes = '1e3': must be a whole number`; None where the complaint is another one.
+
+    The message of the library leaves out the value, which its cause has.
+    """
+    found: list[Any] = getattr(error.__cause__, "errors", list)()
+    kind = NUMBERS.get(found[0]["type"].partition("_")[0]) if found else None
+    return kind and f"{error.param.name} = {found[0]['input']!r}: must be {kind}"
+
+
 def _usage_error(error: Any) -> int:
     """Click's own complaints (unknown option, not a number) in the same form as ours."""
     if type(error).__name__ == "NoArgsIsHelpError":
@@ -156,7 +169,8 @@ def _usage_error(error: Any) -> int:
     inside = context is not None and context.parent is not None
     inner = sorted(getattr(context.command, "commands", ())) if inside else []
     hint = f"write {' or '.join(f'{path} {name}' for name in inner)}; " if inner else ""
-    return _fail(f"{' '.join(error.format_message().split())} ({hint}see {path} --help)")
+    message = _wrong_number(error) or " ".join(error.format_message().split())
+    return _fail(f"{message} ({hint}see {path} --help)")
 
 
 def _fail(message: str) -> int:

@@ -85,6 +85,15 @@ def test_an_unknown_name_is_answered_by_the_nearest(capsys, arguments, explanati
     assert explanation in refused(capsys, *arguments, *extra)
 
 
+@pytest.mark.parametrize("arguments, line", [
+    (["run", PROBLEM, "--episodes", "1e3"], "episodes = '1e3': must be a whole number (see adamb run"),
+    (["run", PROBLEM, "--seeds=5..2"], "seeds = '5..2': must be a whole number"),
+    (["theory", "--epsilon", "half"], "epsilon = 'half': must be a number"),
+])  # fmt: skip
+def test_a_word_in_place_of_a_number_is_named_with_its_option(capsys, arguments, line):
+    assert line in refused(capsys, *arguments)
+
+
 def test_a_class_that_is_not_in_the_file_is_answered_by_one_that_is(capsys, tmp_path):
     assert "Task" in refused(capsys, "run", task(tmp_path, name="Tsk"), *SMALL)
 

@@ -112,7 +112,7 @@ def test_a_json_file_is_not_replaced_either(capsys, tmp_path):
     [
         (["--episodes", "0"], "episodes = 0: must be from 1"),
         (["--episodes", "-5"], "episodes = -5"),
-        (["--episodes", "many"], "--episodes"),
+        (["--episodes", "many"], "episodes = 'many': must be a whole number"),
         (["--episodes", "10000000", "--seeds", "10000"], "at most 10000 fit"),
         (["--seeds", "-1"], "seeds = -1: must be from 1"),
         (["--seeds", "0"], "seeds = 0"),

@@ -57,7 +57,7 @@ def test_the_folder_is_named_after_the_file_when_none_is_given(capsys, file, tmp
         (("", ""), ["--engine", "dask"], "address of the scheduler"),
         (("", ""), ["--scheduler", "tcp://127.0.0.1:1"], "--engine dask"),
         (("", ""), ["--jobs", "0"], "jobs = 0"),
-        (("", ""), ["--jobs", "two"], "--jobs"),
+        (("", ""), ["--jobs", "two"], "jobs = 'two': must be a whole number"),
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_2(capsys, file, tmp_path, change, arguments, explanation):
