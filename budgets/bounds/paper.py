@@ -105,7 +105,8 @@ def storage(k: float, *, horizon: int, d: float, d_s: float, gamma: float, phi: 
     exponent = (d + d_s) / (d + gamma)
     value = horizon * 4 ** (d + d_s) * (k / phi) ** exponent
     met = gamma >= d_s + 1
-    note = "" if met else "a_ℓ = 2^(dS·ℓ) grows too fast for lem:LPbound: 2^(dS+1) > 2^γ"
+    broken = "a_ℓ = 2^(dS·ℓ) grows too fast for the lemma on the paper's linear program: 2^(dS+1) > 2^γ"
+    note = "" if met else broken
     return Bound(value, "app:implementation_run_time", "γ ≥ dS + 1", met, exponent, note)
 
 
@@ -119,7 +120,10 @@ def time(k: float, *, horizon: int, d: float, d_s: float, gamma: float, phi: flo
     _check(k=k, horizon=horizon, gamma=gamma, phi=phi)
     exponent = 1 + d_s / (d + gamma)
     value = horizon * phi * 4 ** (d + d_s + gamma) * (k / phi) ** exponent
-    note = "a_ℓ = 2^((dS+γ)ℓ) never satisfies lem:LPbound; a run down one path costs K^(1+dS/γ)"
+    note = (
+        "a_ℓ = 2^((dS+γ)·ℓ) never satisfies the lemma on the paper's linear program; "
+        "a run down one path costs K^(1+dS/γ)"
+    )
     return Bound(value, "app:implementation_run_time", "1 + dS + γ ≤ γ", False, exponent, note)
 
 

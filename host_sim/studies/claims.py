@@ -63,7 +63,7 @@ class Verdict:
     @property
     def verdict(self) -> str:
         if self.undecided:
-            return "does not hold (undecided)"
+            return "undecided"
         return "holds" if self.holds else "does not hold"
 
     def to_json(self) -> dict[str, Any]:

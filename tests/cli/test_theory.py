@@ -38,7 +38,7 @@ def test_the_text_has_every_bound_and_says_whom_they_cover(capsys):
     text = " ".join(out.split())
     assert code == 0
     for promised in (
-        "176", "1.5e+11", "K^0.800", "(L/(δε))^5", "does not hold: 1 + dS + γ ≤ γ", "lower bound",
+        "176", "1.5e+11", "K^0.800", "(L/(δ·ε))^5", "does not hold: 1 + dS + γ ≤ γ", "lower bound",
         "no play loses more than H·K = 10000",
         "--core reference --mode paper --bonus theory and --core double",
     ):  # fmt: skip
@@ -56,6 +56,7 @@ def test_a_problem_gives_the_dimensions_and_the_policy_of_the_past(capsys):
     drawn = past_policy("oil-2d", range(70, 74), episodes=30, mode="paper")
     assert found["past_policy"]["gap"]["mean"] == pytest.approx(drawn.gap.mean())
     assert found["past_policy"]["share_within"] == drawn.share_within(0.5)
+    assert "of the 4 drawn lose at most 0.5" in found["past_policy"]["sentence"]
     assert "seeds 70..73" in found["past_policy"]["sentence"] and "±" in found["past_policy"]["sentence"]
 
 

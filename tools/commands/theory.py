@@ -154,8 +154,8 @@ def _train(
     place = f"the {episodes} episodes of mode paper on {problem}"
     over = f"(seeds {options.seeds_text(seeds)}, 95 % interval)"
     sentence = (
-        f"A policy drawn from {place} loses {lost} against V* {over}; {100 * share:.0f} % of the drawn ones "
-        f"lose at most {epsilon:g}."
+        f"A policy drawn from {place} loses {lost} against V* {over}; {round(len(seeds) * share)} of the "
+        f"{len(seeds)} drawn lose at most {epsilon:g}."
     )
     drawn = {"problem": problem, "seeds": list(seeds), "gap": lost.to_json(), "share_within": share}
     return {**drawn, "sentence": sentence}, _regret(past.lost, found, place, over)
@@ -210,14 +210,14 @@ def bound_table(found: dict[str, Any]) -> Any:
     notes = [f"{name}: {row['note']}" for name, row in found["bounds"].items() if row["note"]]
     view = framed(title, ["at most", "value", "grows as", "its condition"], "\n".join(notes))
     for name, row in found["bounds"].items():
-        grows = f"(L/(δε))^{row['exponent']:g}" if name.endswith("PAC") else f"K^{row['exponent']:.3f}"
+        grows = f"(L/(δ·ε))^{row['exponent']:g}" if name.endswith("PAC") else f"K^{row['exponent']:.3f}"
         holds = "holds" if row["met"] else f"does not hold: {row['condition']}"
         view.add_row(name, number(row["value"]), grows, "see below" if "float" in row["condition"] else holds)
     return view
 
 
 def sum_table(found: dict[str, Any]) -> Any:
-    title = "Bonuses of the balls played at a step: Σ 2^(βℓ)/n^α, up to a constant"
+    title = "Bonuses of the balls played at a step: Σ 2^(β·ℓ)/n^α, up to a constant"
     view = framed(title, ["term", "α", "β", "value", "grows as", "α ≤ 1 and αγ − β ≥ 1"], "")
     for name, row in found["bonus_sums"].items():
         powers = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -53,15 +53,22 @@ def rows_to_time(cells: Sequence[Cell]) -> dict[str, list[Cell]]:
     return found
 
 
-def measure(cells: Sequence[Cell], length: Length) -> Times:
-    """Agent time of one act and one observe of one learner, in µs.
+def measure(cells: Sequence[Cell], length: Length, alive: Callable[[str], object] = str) -> Times:
+    """Agent time of one act and one observe of one learner, in µs; `alive` hears how far it is.
 
     The algorithms take turns, so that a computer that is busy for a while slows all of them.
     """
+
+    def play(row: str, single: Cell, turn: int) -> float:
+        alive(f"timing {single.agent_label} on {row}, round {turn + 1} of {length.repeats}")
+        return _once(single)
+
     times: Times = {}
     for row, group in rows_to_time(cells).items():
         singles = [_timed(cell, length.episodes) for cell in group]
-        rounds = np.array([[_once(single) for single in singles] for _ in range(length.repeats)])
+        rounds = np.array(
+            [[play(row, single, turn) for single in singles] for turn in range(length.repeats)]
+        )
         times[row] = {cell.agent_label: Timing(column) for cell, column in zip(group, rounds.T, strict=True)}
     return times
 

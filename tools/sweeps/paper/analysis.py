@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,9 +55,10 @@ def analyse(
     scores = Scores(results)
     length = paper_times.Length.quick() if spec.quick else paper_times.Length(spec.cells[0].episodes)
     tell(f"timing each algorithm, {length.episodes} episodes, alone on one core")
-    times = paper_times.measure([cell for cell, _ in results], length)
-    tell("comparing Q with Q*, drawing")
-    verdicts = [*judge(scores), *judge_maps(_maps(results, jobs))]
+    alive = paced(tell)
+    times = paper_times.measure([cell for cell, _ in results], length, alive)
+    tell("comparing Q with Q*")
+    verdicts = [*judge(scores), *judge_maps(_maps(results, jobs, alive))]
     tables = [*score_tables(scores), time_table(times, length)]
     lines = [FAIRNESS, GUARANTEES]
     if growth is not None:
@@ -66,6 +68,7 @@ def analyse(
         lines.append(MEASURED_BY)
     verdicts += judge_times(times)
     verdicts = _with_notes(verdicts, deposit_notes([cell for cell, _ in results]))
+    tell("drawing")
     outputs.save(folder, pictures(results, scores, jobs))
     note = f"{GUARANTEES} {FAIRNESS}"
     outputs.save(folder, paper_files(spec, results, scores, verdicts, times, length, note))
@@ -87,12 +90,30 @@ def _with_notes(verdicts: Sequence[Verdict], notes: dict[tuple[str, str], str]) 
     return found
 
 
-def _maps(results: Sequence[tuple[Cell, Any]], jobs: int | None) -> dict[tuple[str, str], QMap]:
+def paced(tell: Callable[[str], None], seconds: float = 5.0) -> Callable[[str], None]:
+    """The same, at most once in so many seconds: a sign of life of work that takes long."""
+    last = time.monotonic()
+
+    def say(text: str) -> None:
+        nonlocal last
+        if time.monotonic() - last >= seconds:
+            last = time.monotonic()
+            tell(text)
+
+    return say
+
+
+def _maps(
+    results: Sequence[tuple[Cell, Any]], jobs: int | None, alive: Callable[[str], None]
+) -> dict[tuple[str, str], QMap]:
     from joblib import Parallel, cpu_count, delayed
 
     groups = flat_cells(results, ADAPTIVE)
     cells = [replace(cell, seeds=_seeds(cell)) for group in groups.values() for cell in group.values()]
-    found = Parallel(n_jobs=jobs or cpu_count())(delayed(_map)(cell) for cell in cells)
+    found = []
+    for view in Parallel(n_jobs=jobs or cpu_count(), return_as="generator")(map(delayed(_map), cells)):
+        found.append(view)
+        alive(f"compared Q with Q* in {len(found)} of {len(cells)} cells")
     places = [(cell.problem_label, cell.agent_label) for cell in cells]
     return {place: view for place, view in zip(places, found, strict=True) if view is not None}
 
