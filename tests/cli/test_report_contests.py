@@ -20,6 +20,22 @@ def test_a_league_folder_shows_who_won_every_target_and_every_score(capsys, tmp_
     assert page.count("<td>adaql</td>") == 4 and "90.0 ± 1.0" in page
 
 
+def test_a_league_of_an_own_agent_shows_its_gain_and_counts_only_what_was_measured(capsys, tmp_path):
+    folder = write_league(tmp_path / "league")
+    file = folder / "league.json"
+    content = json.loads(file.read_text())
+    content["cells"] = [dict(content["cells"][0], against="your own", rival="mine.py:Mine")]
+    content["verdicts"] = [dict(content["verdicts"][0], verdict=v) for v in ("holds", *["not measured"] * 3)]
+    file.write_text(json.dumps(content))
+    _, out, _ = adamb(capsys, "report", folder, "--json", "-")
+    answers = {a["question"]: a for a in json.loads(out)["sources"][0]["answers"]}
+    assert answers["Is it ahead?"]["short"] == "No tuned rival has played"
+    assert answers["Are the targets met?"]["short"] == "1 of 1"
+    assert "3 of 4 were not measured" in answers["Are the targets met?"]["text"]
+    page = (folder / "report.html").read_text()
+    assert "Gain in % over the best agent of your own" in page and "+12.0 ± 1.0 win" in page
+
+
 def test_a_score_above_its_cap_makes_the_league_red(capsys, tmp_path):
     folder = write_league(tmp_path / "league", score("adaql", 0.9, 3000))
     code, _, error = adamb(capsys, "report", folder)

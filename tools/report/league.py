@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from adamb.budgets.sizes import format_cap
-from adamb.host_sim.league.protocol import OURS, UNTUNED, kind_of
+from adamb.host_sim.league.protocol import OURS, OWN, UNTUNED, kind_of
 from adamb.host_sim.results.league import CellRow, LeagueResult, ScoreRow
 from adamb.tools.report.markup import (
     Section,
@@ -34,7 +34,9 @@ def leagues_section(found: Sequence[LeagueSource]) -> Section | None:
     for i, source in enumerate(found):
         league = source.league
         body += title(source.label) if len(found) > 1 else ""
-        body += panel(small_title("Gain in % over the best tuned rival"), _gains(league))
+        body += panel(small_title("Gain in % over the best tuned rival"), _gains(league, "all"))
+        if any(row.against == OWN for row in league.cells):
+            body += panel(small_title("Gain in % over the best agent of your own"), _gains(league, OWN))
         names = list(dict.fromkeys(row.problem for row in league.scores))
         drawn = picker(f"league-{i}-problem", "Problem", names) + chart(f"league-{i}", "bytes against reward")
         body += panel(small_title("Bytes against reward"), drawn)
@@ -46,8 +48,8 @@ def leagues_section(found: Sequence[LeagueSource]) -> Section | None:
     return section("league", "League", lead, body)
 
 
-def _gains(league: LeagueResult) -> str:
-    cells = {(row.problem, row.budget_bytes): row for row in league.cells if row.against == "all"}
+def _gains(league: LeagueResult, against: str) -> str:
+    cells = {(row.problem, row.budget_bytes): row for row in league.cells if row.against == against}
     caps = sorted({cap for _, cap in cells if cap is not None})
     caps_and_none: list[int | None] = [*caps, *([None] if any(cap is None for _, cap in cells) else [])]
     rows = [
@@ -55,7 +57,7 @@ def _gains(league: LeagueResult) -> str:
         for problem in dict.fromkeys(problem for problem, _ in cells)
     ]
     if not rows:
-        return hint("No cell has both the controller and a rival.")
+        return hint("No cell has both the controller and a tuned rival.")
     return table(["problem", *(f">{format_cap(cap)}" for cap in caps_and_none)], rows)
 
 

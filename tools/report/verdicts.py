@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from adamb.budgets.sizes import format_bytes, format_cap
+from adamb.host_sim.results.league import TargetRow
 from adamb.tools.report.bounds import RunBounds
 from adamb.tools.report.sources import (
     BlockSource,
@@ -193,13 +195,19 @@ def judge_league(source: LeagueSource) -> Judgement:
     count = {name: sum(row.outcome == name for row in cells) for name in ("win", "tie", "loss", "open")}
     text = f"Against the best tuned rival of each cell: {count['win']} won, {count['tie']} tied within 1 %,"
     text += f" {count['loss']} lost, {count['open']} open. The controller is not tuned; every rival is."
-    ahead = Answer(AHEAD, NOTE, f"{count['win']} of {len(cells)} cells won", text)
-    holds = sum(row.verdict == "holds" for row in league.verdicts)
-    short = f"{holds} of {len(league.verdicts)}"
-    targets = Answer(
-        TARGETS, NOTE, short, "A target holds only where its 95 % interval leaves no other answer."
-    )
-    return Judgement(source.label, "league", broken, [fit, ahead, targets])
+    won = f"{count['win']} of {len(cells)} cells won" if cells else "No tuned rival has played"
+    ahead = Answer(AHEAD, NOTE, won, text if cells else "What the controller is compared with is below.")
+    return Judgement(source.label, "league", broken, [fit, ahead, _targets(league.verdicts)])
+
+
+def _targets(verdicts: Sequence[TargetRow]) -> Answer:
+    """Of those that were measured: what was not played counts for neither side."""
+    measured = [row.verdict for row in verdicts if row.verdict != "not measured"]
+    text = "A target holds only where its 95 % interval leaves no other answer."
+    if left := len(verdicts) - len(measured):
+        text += f" {left} of {len(verdicts)} were not measured."
+    short = f"{measured.count('holds')} of {len(measured)}" if measured else "Not measured"
+    return Answer(TARGETS, NOTE, short, text)
 
 
 def judge_block(source: BlockSource) -> Judgement:
