@@ -183,3 +183,12 @@ def test_the_simulation_runs_on_a_computer_too(pico: Path, tmp_path: Path) -> No
         command, cwd=tmp_path / "pico", env={"PYTHONPATH": "py"}, capture_output=True, text=True
     )
     assert done.returncode == 0 and "episodes 501 to 600" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("plant", PLANTS)
+def test_a_sketch_has_the_period_of_its_plant(plant: str, library: Path, pico: Path) -> None:
+    """All four had waited as long as the heater, a hundred times too long for the motor."""
+    said = re.compile(r"\bPERIOD_MS = (\d+)")
+    wanted = said.search((pico / "plants" / f"{plant}.py").read_text())
+    found = said.search((library / "examples" / plant / f"{plant}.ino").read_text())
+    assert found[1] == wanted[1]

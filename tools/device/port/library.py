@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from adamb.tools.device.emulator import core
 from adamb.tools.device.port.bare_c import headers, template_values, trained_header
 from adamb.tools.device.port.common import PLANTS, TEMPLATES, PortJob, complete, fill
@@ -39,8 +41,16 @@ def files(job: PortJob) -> dict[str, bytes]:
 def _sketch(plant: str, values: dict[str, object]) -> dict[str, bytes]:
     """An Arduino sketch: a folder of its own with all that it includes from beside it."""
     folder, wish = f"examples/{plant}", _WISH if plant == "light" else ""
+    own = {"WISH": wish, "PERIOD_MS": _period_ms(plant)}
     return {
-        f"{folder}/{plant}.ino": fill("package/sketch.ino.in", {**values, "WISH": wish}).encode(),
+        f"{folder}/{plant}.ino": fill("package/sketch.ino.in", {**values, **own}).encode(),
         f"{folder}/plant.h": (TEMPLATES / f"plants/{plant}.h.in").read_bytes(),
         f"{folder}/plants/board.h": (TEMPLATES / "plants/board.h.in").read_bytes(),
     }
+
+
+def _period_ms(plant: str) -> int:
+    """The control period of a plant is said once, in the file that MicroPython takes."""
+    found = re.search(r"^PERIOD_MS = (\d+)$", (TEMPLATES / f"plants/{plant}.py.in").read_text(), re.MULTILINE)
+    assert found is not None, plant
+    return int(found[1])
