@@ -21,6 +21,7 @@ from adamb.firmware_model import _spec
 
 WORD_BYTES = 2
 BLOCK_BYTES_MAX = _spec.UNITS_MAX * _spec.UNIT_WORDS * WORD_BYTES
+MORE_THAN_A_BLOCK = f"a block has at most {BLOCK_BYTES_MAX} bytes (15-bit links)"
 
 
 BONUS_ONE = 4096
@@ -246,9 +247,7 @@ def block_words(config: ControllerConfig, budget_bytes: int | None) -> int:
             required, budget_bytes, f"the header and the {config.horizon} steps, {format_bytes(header)}"
         )
     if budget_bytes > BLOCK_BYTES_MAX:
-        raise InputError(
-            "budget", budget_bytes, f"a block has at most {BLOCK_BYTES_MAX} bytes (15-bit links)"
-        )
+        raise InputError("budget", budget_bytes, MORE_THAN_A_BLOCK)
     return budget_bytes // (WORD_BYTES * _spec.UNIT_WORDS) * _spec.UNIT_WORDS
 
 

@@ -16,6 +16,7 @@ import yaml
 pytest.importorskip("ziglang", reason="pip install adamb[device]")
 
 from adamb.tools.device.port.common import PLANTS
+from support.arduino import ARDUINO_H
 from support.command import refused
 
 pytestmark = pytest.mark.slow
@@ -170,26 +171,6 @@ def test_the_arduino_library_is_laid_out_as_its_specification_says(library: Path
     sketches = sorted(path.relative_to(library).as_posix() for path in library.rglob("*.ino"))
     assert sketches == [f"examples/{plant}/{plant}.ino" for plant in PLANTS]
     assert not (library / "utility").exists() and not list(library.glob("*.[ch]"))
-
-
-ARDUINO_H = """
-#pragma once
-#include <stdint.h>
-#include <stdio.h>
-enum { A0 = 14, A1 = 15 };
-static inline int analogRead(int) { return 512; }
-static inline void analogWrite(int, int) {}
-static inline void delay(unsigned long) {}
-static inline long map(long x, long a, long b, long c, long d) { return (x - a) * (d - c) / (b - a) + c; }
-struct Port {
-    void begin(long) {}
-    void print(const char *text) { printf("%s", text); }
-    void print(long number) { printf("%ld", number); }
-    void println(const char *text) { printf("%s\\n", text); }
-    void println(unsigned long number) { printf("%lu\\n", number); }
-};
-static Port Serial;
-"""
 
 
 @pytest.mark.parametrize("plant", PLANTS)

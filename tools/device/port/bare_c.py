@@ -6,6 +6,7 @@ import importlib.util
 from pathlib import Path
 from typing import Any
 
+from adamb.budgets.controller import BLOCK_BYTES_MAX
 from adamb.firmware_model.host import binding
 from adamb.tools.device.emulator import core
 from adamb.tools.device.emulator.compile import TARGETS
@@ -83,6 +84,15 @@ static int start(void)
     return adamb_snapshot_restore(adamb_trained, sizeof adamb_trained, block, ADAMB_BLOCK_WORDS);
 }"""
 
+_GUARDED_TRAINED = """    if (code == ADAMB_GUARD_REINITIALISED) { /* no save yet: what was learnt before becomes the first */
+        int error = adamb_snapshot_restore(adamb_trained, sizeof adamb_trained, block, ADAMB_BLOCK_WORDS);
+        if (error < 0) {
+            return error;
+        }
+        (void)adamb_guard_save(&guard); /* a flash that refuses does so again, and is counted then */
+    }
+"""
+
 
 def trained_header(snapshot: bytes) -> bytes:
     """The snapshot as a constant of the firmware."""
@@ -106,15 +116,17 @@ def template_values(job: PortJob, folder: str) -> dict[str, object]:
     """What the templates take; `folder`: where the sources are, seen from the folder that is written."""
     sources, fields = core.sources(), job.settings.fields()
     public = [path.name for path in headers() if path.name != "adamb_internal.h"]
+    public += ["adamb_settings.h"] + (["adamb_trained.h"] if job.trained else [])
     return {
         "DESCRIPTION": DESCRIPTION,
         "URL": "https://arxiv.org/abs/2007.00717",
         "SOURCE_FOLDER": folder,
         "EXCLUDED": ' EXCLUDE_SRCS "example_main.c"' if folder == "." else "",
-        "CMAKE_HEADERS": "\n".join(f"    {_inside(folder, name)}" for name in [*public, "adamb_settings.h"]),
+        "CMAKE_HEADERS": "\n".join(f"    {_inside(folder, name)}" for name in public),
         "CMAKE_EXAMPLE": fill("cmake_example.in", {}).rstrip() if folder == "." else "",
         "ZEPHYR_SOURCES": "\n".join(f"        ../{_inside(folder, path.name)}" for path in sources),
-        "REQUIRED_BYTES": 2 * job.settings.required_words(),
+        "REQUIRED_BYTES": job.required_bytes,
+        "LARGEST_BYTES": BLOCK_BYTES_MAX,
         "FREEZE": "y" if fields["freeze"] else "n",
         "DETECT": "y" if fields["detect"] else "n",
         "COMMAND": job.command,
@@ -129,6 +141,7 @@ def template_values(job: PortJob, folder: str) -> dict[str, object]:
         "CONFIG_LINES": config_lines(fields),
         "TRAINED_INCLUDE": '#include "adamb_snapshot.h"\n#include "adamb_trained.h"\n' if job.trained else "",
         "START": _TRAINED if job.trained else _NEW,
+        "GUARDED_START": _GUARDED_TRAINED if job.trained else "",
         "CMAKE_SOURCES": "\n".join(f"    {_inside(folder, path.name)}" for path in sources),
         "MAKE_OBJECTS": " ".join(f"{path.stem}.o" for path in sources),
         "MAKE_HEADERS": " ".join(path.name for path in headers()),

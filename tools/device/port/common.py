@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 
+from adamb.budgets.controller import BLOCK_BYTES_MAX, MORE_THAN_A_BLOCK
 from adamb.budgets.errors import InputError
 from adamb.firmware_model.snapshot import AT_UNITS, get16
 from adamb.tools import outputs
@@ -42,13 +43,20 @@ class PortJob:
     def block_words(self) -> int:
         return self.block_bytes // 2
 
+    @property
+    def required_bytes(self) -> int:
+        """The least block: what the configuration needs to start, or what was trained needs to go on."""
+        trained = 0 if self.trained is None else 8 * get16(self.trained, AT_UNITS)
+        return max(2 * self.settings.required_words(), trained)
+
     def checked(self) -> PortJob:
-        """Itself, or an error that says how many bytes the configuration needs."""
-        needed = 2 * self.settings.required_words()
+        """Itself, or an error that says how many bytes the configuration needs, or can use."""
+        needed = self.required_bytes
         if self.block_bytes < needed:
-            raise InputError("budget", self.block_bytes, f"this configuration needs at least {needed} bytes")
-        if self.trained is not None and self.block_bytes < (saved := 8 * get16(self.trained, AT_UNITS)):
-            raise InputError("budget", self.block_bytes, f"the trained block has {saved} bytes")
+            of = "this configuration needs at least" if self.trained is None else "the trained block has"
+            raise InputError("budget", self.block_bytes, f"{of} {needed} bytes")
+        if self.block_bytes > BLOCK_BYTES_MAX:
+            raise InputError("budget", self.block_bytes, MORE_THAN_A_BLOCK)
         return self
 
     def dimensions(self) -> str:

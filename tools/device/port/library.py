@@ -20,6 +20,11 @@ int32_t board_wish(int32_t reading) {
   return map(analogRead(A1), 0, 1023, 0, 1000);
 }
 """
+_NEW = """  adamb_config config;
+  adamb_settings(&config);
+  must(controller.begin(config));"""
+_TRAINED = """  // What was learnt before; version, length and checksum are verified.
+  must(controller.restore(adamb_trained, sizeof adamb_trained));"""
 
 
 def files(job: PortJob) -> dict[str, bytes]:
@@ -34,14 +39,19 @@ def files(job: PortJob) -> dict[str, bytes]:
     for name in MANIFESTS:
         made[name] = fill(f"package/{name}.in", values).encode()
     for plant in PLANTS:
-        made |= _sketch(plant, values)
+        made |= _sketch(plant, values, trained=job.trained is not None and plant == job.plant)
     return complete("adamb-controller-library", made)
 
 
-def _sketch(plant: str, values: dict[str, object]) -> dict[str, bytes]:
+def _sketch(plant: str, values: dict[str, object], *, trained: bool) -> dict[str, bytes]:
     """An Arduino sketch: a folder of its own with all that it includes from beside it."""
     folder, wish = f"examples/{plant}", _WISH if plant == "light" else ""
-    own = {"WISH": wish, "PERIOD_MS": _period_ms(plant)}
+    own = {
+        "WISH": wish,
+        "PERIOD_MS": _period_ms(plant),
+        "SKETCH_INCLUDE": "#include <adamb_trained.h>\n" if trained else "",
+        "SKETCH_START": _TRAINED if trained else _NEW,
+    }
     return {
         f"{folder}/{plant}.ino": fill("package/sketch.ino.in", {**values, **own}).encode(),
         f"{folder}/plant.h": (TEMPLATES / f"plants/{plant}.h.in").read_bytes(),
