@@ -32,8 +32,8 @@ ALWAYS, RECLAIMS, NEVER = "fits always", "fits until an episode, then reclaims",
 def parse_dims(text: str) -> tuple[int, int]:
     """`1+1` or `2+2`: state and action dimensions."""
     match = re.fullmatch(r"\s*(\d{1,3})\s*[+x,]\s*(\d{1,3})\s*", str(text))
-    if match is None:
-        raise InputError("dims", text, "write state and action dimensions as 1+1 or 2+3")
+    if match is None or not all(1 <= int(size) <= spec.DIM_MAX for size in match.groups()):
+        raise InputError("dims", text, f"write both dimensions, 1 to {spec.DIM_MAX} each, as 1+1 or 2+3")
     return int(match[1]), int(match[2])
 
 
@@ -293,8 +293,8 @@ def plan(
     'fits always'
     """
     found = load_board(board) if board is not None else None
-    limits = [] if budget_bytes is None else [parse_size(budget_bytes)]
+    limits = [] if budget_bytes is None else [parse_size(budget_bytes), BLOCK_BYTES_MAX]
     if found is not None:
-        limits.append(found.available_bytes(runtime))
+        limits += [found.available_bytes(runtime), BLOCK_BYTES_MAX]
         runtime = runtime or found.runtime
     return Plan(job, min(limits, default=None), found, runtime)

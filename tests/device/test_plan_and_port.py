@@ -12,6 +12,7 @@ pytest.importorskip("ziglang")
 
 from adamb.budgets.boards import board_names, load_board
 from adamb.budgets.boards.profile import CORE_IMPORT_BYTES
+from adamb.budgets.controller import BLOCK_BYTES_MAX
 from adamb.budgets.errors import AdambError, InputError
 from adamb.budgets.planner import NEVER, PlannedJob, plan
 from adamb.tools.device.latency.meter_micropython import import_bytes
@@ -82,6 +83,16 @@ def test_both_take_a_problem_or_dimensions_alike(capsys, tmp_path):
         assert shape.search((tmp_path / str(k) / "adamb_settings.h").read_text()).groups() == ("2", "2", "5")
     for command in ("plan", "port"):
         more = [] if command == "plan" else ["--c", "--out", tmp_path / "no"]
-        assert "says already" in refused(capsys, command, "ambulance-2", "--dims", "2+2", *more)
+        assert "has its own dimensions" in refused(capsys, command, "ambulance-2", "--dims", "2+2", *more)
     twice = refused(capsys, "port", "--dims", "2+2", "--state-dims", 2, "--c", "--out", tmp_path / "no")
     assert "leave --state-dims" in twice
+
+
+def test_port_writes_no_block_larger_than_the_core_can_use(capsys, tmp_path):
+    """Memory beyond it would be dead, and Kconfig had a default outside of its own range."""
+    for more in ([], ["--package"], ["--board", "esp32"]):
+        made = [*more, "--c", "--out", tmp_path / "no"]
+        error = refused(capsys, "port", "--budget", BLOCK_BYTES_MAX + 2, *made)
+        assert f"budget = {BLOCK_BYTES_MAX + 2}: a block has at most {BLOCK_BYTES_MAX} bytes" in error
+    assert not (tmp_path / "no").exists()
+    assert adamb(capsys, "port", "--c", "--budget", BLOCK_BYTES_MAX, "--out", tmp_path / "most")[0] == 0

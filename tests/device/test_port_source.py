@@ -134,7 +134,8 @@ def test_a_trained_block_of_another_version_is_refused(run, tmp_path, capsys):
     [
         (["--trained"], "name the folder of a run made with --record"),
         (["oil-2d", "--trained"], "is no folder of a run"),
-        (["oil-2d", "--state-dims", 1], "is what oil-2d says already"),
+        (["oil-2d", "--state-dims", 1], "oil-2d has its own dimensions; leave it out"),
+        (["oil-2d", "--horizon", 7], "horizon = 7: oil-2d has its own horizon; leave it out"),
         (["oil-3d"], "did you mean oil-2d?"),
         (["RUN", "--trained", "--phi", "1"], "keeps the options of its run"),
         (["RUN", "--trained", "--budget", "1KiB"], "the trained block has 2048 bytes"),

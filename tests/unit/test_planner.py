@@ -9,6 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 from adamb.budgets.boards import board_names, load_board
+from adamb.budgets.controller import BLOCK_BYTES_MAX
 from adamb.budgets.errors import InputError
 from adamb.budgets.planner import ALWAYS, NEVER, RECLAIMS, PlannedJob, parse_dims, plan, smallest_board
 from adamb.budgets.sizes import parse_size
@@ -113,6 +114,15 @@ def test_without_a_limit_only_the_pool_counts():
     assert plan(PlannedJob(2, 2, 5, 1_000_000)).verdict == RECLAIMS
 
 
+@pytest.mark.parametrize("given", [{"budget_bytes": "64MiB"}, {"board": "esp32", "runtime": "c"}])
+def test_no_block_is_planned_that_is_larger_than_the_core_can_use(given):
+    """A coarser partition was advised that needed twice what a block can have."""
+    made = plan(PlannedJob(1, 1, 5, 200_000), **given)
+    assert made.budget_bytes == BLOCK_BYTES_MAX and made.verdict == RECLAIMS
+    advised = [int(idea.split()[-2]) for idea in made.changes if "at most" in idea]
+    assert advised and max(advised) <= BLOCK_BYTES_MAX, made.changes
+
+
 @pytest.mark.parametrize(
     ("changed", "field"),
     [
@@ -136,7 +146,7 @@ def test_a_bad_value_is_named_with_its_limit(changed, field):
     assert caught.value.field == field
 
 
-@pytest.mark.parametrize("text", ["", "2", "1+1+1", "a+b", "-1+1", "1 1"])
+@pytest.mark.parametrize("text", ["", "2", "1+1+1", "a+b", "-1+1", "1 1", "0+1", "4+1", "1+4"])
 def test_dimensions_are_read_or_refused(text):
     with pytest.raises(InputError, match="dims"):
         parse_dims(text)
@@ -169,6 +179,19 @@ def test_the_table_fits_80_columns_and_ends_with_the_verdict(command):
     assert shown.exit_code == 0
     assert max(map(len, shown.stdout.splitlines())) <= 80
     assert shown.stdout.splitlines()[-1].startswith("fits always")
+
+
+def test_what_no_block_can_hold_is_not_called_a_certificate(command):
+    shown = " ".join(command("--episodes", "200000", "--budget", "1MiB", "--no-costs").stdout.split())
+    assert f"more than a block can have ({BLOCK_BYTES_MAX})" in shown and "the certificate" not in shown
+    assert "budget; no block has more" in shown
+
+
+def test_without_a_board_the_runtime_of_the_smallest_one_is_said(command):
+    """The same job had two smallest boards, and nothing said that one was for MicroPython."""
+    said = "each under MicroPython where the core has room there, else in C"
+    assert said in " ".join(command("--budget", "4KiB", "--no-costs").stdout.split())
+    assert said not in " ".join(command("--board", "microbit", "--no-costs").stdout.split())
 
 
 def test_exit_code_1_when_it_does_not_fit_and_what_to_change_is_said(command):

@@ -8,6 +8,7 @@ import typer
 from rich import box
 from rich.table import Table
 
+from adamb.budgets.controller import BLOCK_BYTES_MAX
 from adamb.budgets.errors import InputError
 from adamb.tools.exit_codes import VIOLATED
 from adamb.tools.options import BATTERY, PERIOD, budget_from, of_controller
@@ -100,7 +101,7 @@ def _shape(problem: str | None, dims: str | None, horizon: int | None) -> tuple[
     from adamb.host_sim.registry import make_problem
 
     if dims is not None:
-        raise InputError("dims", dims, f"is what {problem} says already; leave it out")
+        raise InputError("dims", dims, f"{problem} has its own dimensions; leave it out")
     made = make_problem(problem, [0], horizon=horizon)
     if made.horizon > HORIZON_MAX:
         remedy = f"--horizon {HORIZON_MAX} certifies episodes of that length"
@@ -171,20 +172,29 @@ def _rows(made: Plan) -> list[tuple[str, str, str]]:
         ("leaves", str(made.leaves), f"level filling; the paper's bound is {paper['leaves']:.0f}{note}"),
         ("finest level", str(bound.forest.finest_leaf(job.episodes)), made.finest_because),
         ("units", str(made.units), parts),
-        ("bytes", str(made.certificate_bytes), "a block of this size never fills: the certificate"),
+        ("bytes", str(made.certificate_bytes), _certificate(made.certificate_bytes)),
         ("bytes to start", str(job.minimum_bytes), f"header {bound.header_units * 8} and the first trees"),
     ]
     always, at_all = (smallest_board(job, made.runtime, always=each) for each in (True, False))
     least = f"the least on which it runs: {at_all.name if at_all else 'none known'}"
+    if made.runtime is None:
+        least += "; each under MicroPython where the core has room there, else in C"
     rows.append(("smallest board", always.name if always else "none", f"on which it fits always; {least}"))
     if made.budget_bytes is not None:
         where = f"{made.board.name}, {made.runtime}" if made.board else "budget"
+        where += "; no block has more" if made.budget_bytes == BLOCK_BYTES_MAX else ""
         rows.append(("available", str(made.budget_bytes), where))
         if made.verdict != NEVER:
             first = made.first_binding_episode
             when = "never" if first is None else f"episode {first}"
             rows.append(("cap can bind", when, "at the earliest; then reclaiming starts"))
     return rows
+
+
+def _certificate(needed: int) -> str:
+    if needed <= BLOCK_BYTES_MAX:
+        return "a block of this size never fills: the certificate"
+    return f"more than a block can have ({BLOCK_BYTES_MAX}): every block can fill"
 
 
 def _cost_rows(costs: JobCosts, made: Plan) -> list[tuple[str, str, str]]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from adamb.budgets.boards import Board, load_board
 from adamb.budgets.boards.profile import CORE_IMPORT_BYTES, MICROPYTHON_RESERVE_BYTES
+from adamb.budgets.controller import BLOCK_BYTES_MAX, MORE_THAN_A_BLOCK
 from adamb.budgets.errors import BudgetExceeded, InputError
 from adamb.firmware_model import _spec
 from adamb.host_sim.registry import make_problem
@@ -75,6 +76,8 @@ def block_for_board(name: str, settings: DeviceSettings, wanted: int | None, *, 
     if wanted is not None:
         if wanted > room:
             raise BudgetExceeded(beside + wanted, heap, f"a block of {wanted} bytes")
+        if wanted > BLOCK_BYTES_MAX:
+            raise InputError("budget", wanted, MORE_THAN_A_BLOCK)
         return wanted
     return suitable_block(room, need)
 

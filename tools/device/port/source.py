@@ -15,6 +15,7 @@ from adamb.tools.device.settings import DeviceSettings
 
 SHAPE = {"state-dims": 1, "action-dims": 1, "horizon": 5}
 """What is exported when nothing says otherwise."""
+THEIR = {"state-dims": "dimensions", "action-dims": "dimensions", "horizon": "horizon"}
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ def read_source(text: str | None, shape: dict[str, int], *, trained: bool) -> Po
         raise InputError(field, text, "is no folder of a run; make one with adamb run --record --out DIR")
     source = _from_run(Path(text), trained=trained) if is_run else _from_problem(text)
     for name, value in shape.items():
-        raise InputError(name, value, f"is what {text} says already; leave it out")
+        raise InputError(name, value, f"{text} has its own {THEIR[name]}; leave it out")
     return source
 
 
