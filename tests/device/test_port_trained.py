@@ -65,7 +65,7 @@ def test_the_sketch_of_the_plant_goes_on_where_the_run_ended(run: Path, tmp_path
     done("c++", *sorted(tmp_path.glob("*.o")), "-o", "sketch", folder=tmp_path)
     assert list(map(int, done(tmp_path / "sketch", folder=tmp_path).split())) == words_of(run)
     others = [made / "examples" / plant / f"{plant}.ino" for plant in PLANTS if plant != "motor"]
-    assert not [path.name for path in others if "adamb_trained" in path.read_text()], "learnt of another plant"
+    assert not [path.name for path in others if "adamb_trained" in path.read_text()], "of another plant"
 
 
 def test_the_package_installs_what_was_learnt_and_asks_for_its_bytes(run: Path, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from adamb.tools.options import BATTERY, PERIOD, budget_from, of_controller
 from adamb.tools.options import in_panel as _option
 from adamb.tools.outputs import write_json
 from adamb.tools.terminal.frames import table_console
+from adamb.tools.terminal.waiting import waiting
 
 if TYPE_CHECKING:
     from adamb.budgets.battery import Battery
@@ -80,7 +81,8 @@ def plan(  # long because: one line an option
     found: JobCosts | str | None = None
     if costs and made.verdict != NEVER:
         asked_for = made.runtime != "micropython"
-        found = measure_costs(job, made.budget_bytes) if asked_for else IN_MICROPYTHON
+        with waiting("counting instructions; the first time, the core is compiled"):
+            found = measure_costs(job, made.budget_bytes) if asked_for else IN_MICROPYTHON
     life = _battery(asked, battery, found, made.board)
     if json is not None:
         measured = found.to_json(made.board) if isinstance(found, JobCosts) else {}

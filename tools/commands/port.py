@@ -14,6 +14,7 @@ from adamb.budgets.sizes import parse_size
 from adamb.firmware_model import _spec
 from adamb.tools.options import Json, Share, bounded, given, number_or_word, of_controller
 from adamb.tools.outputs import write_json
+from adamb.tools.terminal.waiting import waiting
 
 if TYPE_CHECKING:
     from adamb.tools.device.port.common import PortJob
@@ -113,7 +114,10 @@ def port(  # long because: one line an option
         size = _micropython_block(settings, str(board), wanted, usermod=usermod)
     job = PortJob(settings, size, out, _command_line(), found.trained, found.plant, usermod).checked()
     refuse_folder(job.folder, force=force)
-    files = _files(job, None if c else board, package=package)
+    with waiting(
+        "making the files; the first time, the core is compiled for five processors, which takes a minute"
+    ):
+        files = _files(job, None if c else board, package=package)
     write_folder(job.folder, files, force=force)
     line = f"{job.folder}: {len(files)} files, a block of {job.block_bytes} bytes; read README.md"
     typer.echo(line, err=json == "-")

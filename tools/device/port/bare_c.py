@@ -84,7 +84,8 @@ static int start(void)
     return adamb_snapshot_restore(adamb_trained, sizeof adamb_trained, block, ADAMB_BLOCK_WORDS);
 }"""
 
-_GUARDED_TRAINED = """    if (code == ADAMB_GUARD_REINITIALISED) { /* no save yet: what was learnt before becomes the first */
+_GUARDED_TRAINED = """    /* Without a save: what was learnt before becomes the first. */
+    if (code == ADAMB_GUARD_REINITIALISED) {
         int error = adamb_snapshot_restore(adamb_trained, sizeof adamb_trained, block, ADAMB_BLOCK_WORDS);
         if (error < 0) {
             return error;
