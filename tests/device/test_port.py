@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -125,6 +127,16 @@ def test_the_readme_says_how_to_try_it_on_a_computer(pico: Path) -> None:
     assert [line.split()[-1] for line in lines] == ["selftest.py", "simulate.py"]
     done = subprocess.run(lines[0], shell=True, cwd=pico, capture_output=True, text=True, check=True)
     assert done.stdout == "PASS\n", done.stderr
+
+
+def test_a_self_test_that_fails_on_a_computer_has_its_exit_code(pico: Path, tmp_path: Path) -> None:
+    vectors = bytearray((pico / "vectors.bin").read_bytes())
+    vectors[-1] ^= 1
+    (tmp_path / "vectors.bin").write_bytes(vectors)
+    command = [sys.executable, str(pico / "selftest.py")]
+    path = {**os.environ, "PYTHONPATH": str(pico / "py")}
+    done = subprocess.run(command, cwd=tmp_path, env=path, capture_output=True, text=True)
+    assert done.returncode == 1 and done.stdout.startswith("FAIL "), done.stderr
 
 
 def test_the_self_test_passes_without_the_optional_module_and_uses_it_where_it_is(pico: Path) -> None:
