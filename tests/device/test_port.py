@@ -153,6 +153,14 @@ def test_the_self_test_passes_without_the_optional_module_and_uses_it_where_it_i
     assert run.output == "FAIL the self-check returned -4, and counts 60 episodes\n"
 
 
+def test_the_readme_plans_with_the_larger_of_its_two_figures_for_an_import(pico: Path) -> None:
+    readme = (pico / "README.md").read_text()
+    planned = int(re.search(r"\| importing the controller from bytecode \| (\d+) \|", readme)[1])
+    counted = re.findall(r"\| Python, bytecode \| [\d,]+ \| ([\d,]+) \|", readme)
+    assert len(counted) == 2 and max(int(figure.replace(",", "")) for figure in counted) < planned
+    assert "the larger figure is the one to plan with" in " ".join(readme.split())
+
+
 def test_the_readme_states_the_peak_of_starting(pico: Path) -> None:
     readme = (pico / "README.md").read_text()
     for kind in ("mpy", "py"):

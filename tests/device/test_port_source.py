@@ -194,3 +194,13 @@ def test_every_exported_readme_explains_restarts_and_names_no_section_it_lacks(t
         assert main(["port", *options, "--out", str(tmp_path / name)]) == 0
         text = (tmp_path / name / "README.md").read_text()
         assert "## When the plant changes" in text and "`restarts`" in text and "(below)" not in text, name
+
+
+@pytest.mark.parametrize("options", [["--c"], ["--c", "--package"], ["--board", "pico"]], ids=" ".join)
+def test_a_readme_says_which_coordinates_the_loops_leave_to_you(options: list[str], tmp_path: Path) -> None:
+    """The loops know one sensor and one actuator; nothing had said so where there are more."""
+    for dims, said in {"3+2": ["state[1]", "state[2]", "action[1]"], "1+1": []}.items():
+        folder = tmp_path / dims
+        assert main(["port", "--dims", dims, *options, "--out", str(folder)]) == 0
+        text = (folder / "README.md").read_text()
+        assert re.findall(r"`((?:state|action)\[\d\])`", text) == said

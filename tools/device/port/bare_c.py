@@ -137,6 +137,7 @@ def template_values(job: PortJob, folder: str) -> dict[str, object]:
         "REQUIRED_WORDS": job.settings.required_words(),
         "HORIZON": job.settings.horizon,
         "DIMENSIONS": job.dimensions(),
+        "MORE_COORDINATES": job.more_coordinates(),
         "STATE_DIMS": job.settings.d_s,
         "ACTION_DIMS": job.settings.d_a,
         "CONFIG_LINES": config_lines(fields),

@@ -63,6 +63,17 @@ class PortJob:
         s = self.settings
         return f"{s.d_s} state and {s.d_a} action coordinate{'s' if s.d_a > 1 else ''}"
 
+    def more_coordinates(self) -> str:
+        """What is to be added to the loops, whose plants have a sensor and an actuator; nothing for 1+1."""
+        more = [f"`state[{i}]`" for i in range(1, self.settings.d_s)]
+        more += [f"`action[{i}]`" for i in range(1, self.settings.d_a)]
+        if not more:
+            return ""
+        return (
+            "\n\nThe plants of this export have one sensor and one actuator, and its loops leave the rest of "
+            f"a state at 0.\nAdd yours to the loop: {', '.join(more)}."
+        )
+
 
 def installed_version() -> str:
     try:

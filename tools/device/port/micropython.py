@@ -149,6 +149,7 @@ def _values(job: PortJob, board: Board) -> dict[str, object]:
         "BLOCK_WORDS": job.block_words,
         "HORIZON": job.settings.horizon,
         "DIMENSIONS": job.dimensions(),
+        "MORE_COORDINATES": job.more_coordinates(),
         "CONFIG_FIELDS": config_class(job.settings.fields()),
         "CONFIG_NAMES": ", ".join(names) + ", 15 thresholds",
         "CONFIG_TUPLE": ", ".join(f'"{name}"' for name in names),
