@@ -1,4 +1,4 @@
-"""A command that compiles or counts for long shows on a terminal that it works, and elsewhere nothing."""
+"""A command that compiles or counts for long shows on a terminal that it works, and not in its output."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.command import adamb, start
+from support.command import start
 
 for _package in ("ziglang", "unicorn", "capstone"):
     pytest.importorskip(_package, reason="pip install adamb[device]")
@@ -16,15 +16,15 @@ LIMITS = "[limits]\nstack_bytes = 4000\n"
 COMMANDS = {
     "making the files": ("port", "--c", "--out", "made"),
     "counting instructions": ("plan", "--budget", "4KiB"),
-    "measuring what is limited": ("check-budget", "limits.toml"),
-    "measuring on host": ("latency", "oil-laplace", "--target", "host"),
+    "measuring oil-laplace": ("check-budget", "limits.toml"),
+    "recording": ("latency", "oil-laplace", "--target", "host"),
 }
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("said", COMMANDS)
 def test_a_command_that_works_for_long_shows_a_sign_of_life(
-    said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first `adamb port --c` had shown nothing for more than a minute."""
     monkeypatch.chdir(tmp_path)
@@ -41,5 +41,3 @@ def test_a_command_that_works_for_long_shows_a_sign_of_life(
     os.close(ours)
     out = process.communicate(timeout=120)[0]
     assert process.returncode == 0 and said in shown.decode() and said not in out
-    again = ["--force"] if said == "making the files" else []
-    assert adamb(capsys, *COMMANDS[said], *again)[2] == "", "no terminal, no sign"

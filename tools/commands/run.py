@@ -241,7 +241,6 @@ def _simulate(request: RunRequest, errors: Console) -> Outcome:
     from adamb.host_sim.runner import RunResult, simulate
     from adamb.tools.stopping import stop_on_interrupt
     from adamb.tools.terminal.run_view import run_title, told, watch
-    from adamb.tools.terminal.waiting import waiting
 
     episodes, seeds = request.played.episodes, len(request.played.seeds)
     if episodes * seeds > MAX_RETURNS:
@@ -253,7 +252,8 @@ def _simulate(request: RunRequest, errors: Console) -> Outcome:
         raise InputError("statistics", problem.name, "counts nothing; dram-1x1, dram-2x1 and dram-3x2 do")
     if request.agent == "adamb" and "core" not in request.options and default_core() != "c":
         print("adamb: note: no C core is built here; the float64 reference runs instead", file=sys.stderr)
-    with waiting("preparing the agent and the exact optimum", quiet=request.quiet):
+    waiting = nullcontext() if request.quiet else errors.status("preparing the agent and the exact optimum")
+    with waiting:
         agent = make_agent(request.agent, problem, budget_bytes=request.budget_bytes, **request.options)
         problem.optimal()
         recorder = _recorder(problem, agent, episodes) if request.record else None
@@ -280,7 +280,7 @@ def _simulate(request: RunRequest, errors: Console) -> Outcome:
         result.target["energy"] = energy(result.target, *request.powered)
     recording = None if recorder is None else recorder.finish(result.episodes)
     whole = failure is None and not result.interrupted
-    found = _references(request) if whole and request.references and request.out else ({}, 0)
+    found = _references(request, errors) if whole and request.references and request.out else ({}, 0)
     return Outcome(result, problem, agent, recording, found, failure)
 
 
@@ -311,11 +311,10 @@ def _live_page(port: int | None, title: str) -> Any:
     return live_run(port, title)
 
 
-def _references(request: RunRequest) -> tuple[dict[str, Estimate], int]:
+def _references(request: RunRequest, errors: Console) -> tuple[dict[str, Estimate], int]:
     from adamb.tools.measure.references import play_references
-    from adamb.tools.terminal.waiting import waiting
 
-    with waiting("playing random and static actions", quiet=request.quiet):
+    with nullcontext() if request.quiet else errors.status("playing random and static actions"):
         return play_references(request.played)
 
 

@@ -12,8 +12,6 @@ from contextlib import contextmanager
 
 from rich.console import Console
 
-from adamb.tools.terminal.run_view import clock
-
 FIRST_SECONDS = 5.0
 LINE_SECONDS = 10.0
 
@@ -39,6 +37,8 @@ def _nothing(text: str) -> None:
 @contextmanager
 def _lines(console: Console, text: str) -> Iterator[Callable[[str], None]]:
     """Short work says nothing."""
+    from adamb.tools.terminal.run_view import clock  # which loads numpy
+
     now, over = [text], threading.Event()
 
     def draw() -> None:

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from adamb.tools.device.extras import DeviceToolFailed, need
-from adamb.tools.terminal.progress import busy
+from adamb.tools.terminal.waiting import waiting
 
 PASS_WORD = "PASS"
 SELFTEST_FILES = ("adamb_settings.py", "vectors.bin")
@@ -42,10 +42,10 @@ def install_commands(folder: Path) -> list[list[str]]:
 
 def deploy_folder(folder: Path, port: str) -> int:
     """Copy, then test on the board; 0 when the board prints PASS, else 1."""
-    with busy(f"copying to {port}"):
+    with waiting(f"copying to {port}"):
         for arguments in install_commands(folder):
             mpremote(port, *arguments)
-    with busy(f"testing on {port}, for about a minute"):
+    with waiting(f"testing on {port}, for about a minute"):
         output = mpremote(port, "run", str(folder / "selftest.py"))
     print(output, end="")
     return 0 if output.strip().endswith(PASS_WORD) else 1
