@@ -23,7 +23,7 @@ from adamb.host_sim.league.protocol import (
     UNTUNED,
     kind_of,
 )
-from adamb.host_sim.runner import half_widths
+from adamb.host_sim.ratios import Ratio, ratio
 
 TIE = 0.01
 """Of the rival's reward: mean differences up to this are ties."""
@@ -36,39 +36,6 @@ AGAINST: dict[str, tuple[str, ...]] = {
 """Whom the controller is held against: both classes of rivals, and each alone."""
 GROUP_OF = {task.label: task.group for task in TASKS}
 Place = tuple[str, int | None]
-
-
-@dataclass(frozen=True)
-class Ratio:
-    """A ratio of means over paired seeds, with what each seed adds to its error."""
-
-    value: float
-    deviations: np.ndarray
-
-    @property
-    def ci95(self) -> float:
-        return float(half_widths(self.deviations[:, None])[0])
-
-    @property
-    def low(self) -> float:
-        return self.value - self.ci95
-
-    @property
-    def high(self) -> float:
-        return self.value + self.ci95
-
-
-def ratio(values: Sequence[float] | np.ndarray, base: Sequence[float] | np.ndarray) -> Ratio:
-    """Mean of values over mean of base, seeds paired (first order in the deviations)."""
-    above, below = np.asarray(values, dtype=float), np.asarray(base, dtype=float)
-    value = float(above.mean() / below.mean())
-    return Ratio(value, (above - value * below) / below.mean())
-
-
-def average(ratios: Sequence[Ratio]) -> Ratio:
-    """The mean of ratios that were measured on the same seeds."""
-    value = float(np.mean([each.value for each in ratios]))
-    return Ratio(value, np.mean([each.deviations for each in ratios], axis=0))
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,9 @@ from adamb.host_sim.league.scores import (
     OUTCOMES,
     Comparison,
     League,
-    Ratio,
     Score,
-    average,
-    ratio,
 )
+from adamb.host_sim.ratios import Ratio, average, ratio
 from adamb.host_sim.runner import estimate
 
 HOLDS, FAILS, UNDECIDED, UNMEASURED = "holds", "does not hold", "undecided", "not measured"

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from adamb.host_sim.files import csv_bytes, write_atomic
+from adamb.host_sim.ratios import Ratio, ratio
 from adamb.host_sim.results.record import rows_as_csv
 from adamb.host_sim.results.sweep import SUMMARY, SummaryRow
 from adamb.host_sim.runner import RESULT_COUNTERS, Estimate, estimate
@@ -42,14 +43,12 @@ class Combination:
     refused: str | None
     estimates: dict[str, Estimate | None]
     bytes_peak: int | None
+    share: Ratio | None
+    """Of V*, where that is known."""
 
     @property
     def reward(self) -> Estimate | None:
         return self.estimates["reward_per_episode"]
-
-    def share(self) -> float | None:
-        best = self.estimates["optimal"]
-        return self.reward.mean / best.mean if self.reward and best and best.mean > 0 else None
 
 
 def write_tables(
@@ -112,8 +111,16 @@ def summarise(outcomes: Sequence[tuple[Cell, Outcome]]) -> list[Combination]:
         refused = next((outcome["refused"] for outcome in group if outcome["refused"]), None)
         peak = max((row["bytes_peak"] for row in rows), default=None)
         problem, agent, bonus, budget_bytes = combination
-        found.append(Combination(problem, agent, bonus, budget_bytes, len(rows), refused, estimates, peak))
+        share = _share(rows) if estimates["reward_per_episode"] and estimates["optimal"] else None
+        found.append(
+            Combination(problem, agent, bonus, budget_bytes, len(rows), refused, estimates, peak, share)
+        )
     return found
+
+
+def _share(rows: Sequence[dict[str, Any]]) -> Ratio | None:
+    best = [row["optimal"] for row in rows]
+    return ratio([row["reward_per_episode"] for row in rows], best) if sum(best) > 0 else None
 
 
 def _summary_row(each: Combination) -> SummaryRow:

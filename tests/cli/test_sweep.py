@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import signal
 
+import numpy as np
 import pytest
 
 from adamb.budgets.errors import BudgetExceeded
@@ -39,6 +41,22 @@ def test_a_sweep_prints_one_line_per_combination_and_names_its_seeds(capsys, fil
     assert json.loads((tmp_path / "out" / "meta.json").read_text())["name"] == "small"
     again = adamb(capsys, "sweep", file, "--out", tmp_path / "out")
     assert again[:2] == (code, out) and "2 of them from before" in again[2]
+
+
+def test_a_mean_share_of_the_optimum_has_its_interval(capsys, file, tmp_path):
+    code, out, _ = adamb(
+        capsys, "sweep", file, "--out", tmp_path / "out", "--jobs", 1, "--markdown", "--quiet"
+    )
+    assert code == 0 and "| mean share of V* |" in out
+    share, half = map(float, re.search(r"\| random \|.*\| (\S+) ± (\S+) % \|", out).groups())
+    rows = list(csv.DictReader((tmp_path / "out" / "results.csv").read_text().splitlines()))
+    rows = [row for row in rows if row["agent"] == "random"]
+    reward, best = (
+        np.array([float(row[name]) for row in rows]) for name in ("reward_per_episode", "optimal")
+    )
+    off = (reward - best * reward.mean() / best.mean()) / best.mean()
+    assert share == pytest.approx(100 * reward.mean() / best.mean(), abs=0.06)
+    assert half == pytest.approx(100 * 4.303 * off.std(ddof=1) / 3**0.5, abs=0.06)
 
 
 def test_the_folder_is_named_after_the_file_when_none_is_given(capsys, file, tmp_path, monkeypatch):

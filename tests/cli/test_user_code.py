@@ -62,8 +62,10 @@ AGENTS = {
     "option": (MINE + "\n    def __init__(self, shape):\n        super().__init__(shape)\n", "budget_bytes"),
     "stats": (MINE + "\n    def stats(self):\n        return {'a': 1 / 0}\n", "line 9, stats: Zero"),
     "other": (TASK.replace("Task", "Mine"), "is not an Agent in"),
-    "observe": (MINE + "\n    def observe(self, h, rewards):\n        pass\n",
-        "observe = '(self, h, rewards)': must take (self, h, rewards, next_states)"),
+    "observe": (
+        MINE + "\n    def observe(self, h, rewards):\n        pass\n",
+        "observe = '(self, h, rewards)': must take (self, h, rewards, next_states)",
+    ),
     "no bytes": (MINE + "\n    def bytes_used(self):\n        pass\n", "bytes_used = None: must be 2 num"),
     "one size": (MINE + "\n    def bytes_used(self):\n        return 3\n", "bytes_used = 3: must be 2 num"),
     "negative": (MINE + "\n    def bytes_used(self):\n        return [-3, 4]\n", "bytes_used = [-3, 4]:"),

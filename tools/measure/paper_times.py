@@ -66,9 +66,7 @@ def measure(cells: Sequence[Cell], length: Length, alive: Callable[[str], object
     times: Times = {}
     for row, group in rows_to_time(cells).items():
         singles = [_timed(cell, length.episodes) for cell in group]
-        rounds = np.array(
-            [[play(row, single, turn) for single in singles] for turn in range(length.repeats)]
-        )
+        rounds = np.array([[play(row, single, turn) for single in singles] for turn in range(length.repeats)])
         times[row] = {cell.agent_label: Timing(column) for cell, column in zip(group, rounds.T, strict=True)}
     return times
 

@@ -21,6 +21,7 @@ from adamb.host_sim.league.protocol import (
 )
 from adamb.host_sim.league.scores import GROUP_OF, Comparison, League, Score
 from adamb.host_sim.league.verdicts import TargetVerdict, percent, recoveries
+from adamb.host_sim.ratios import Ratio, average, in_percent
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -71,18 +72,18 @@ def league_rows(league: League) -> tuple[list[str], Rows]:
     for agent in league.agents:
         shares = [_mean_share(league, agent, "stationary", [budget]) for budget in budgets]
         drift = _mean_share(league, agent, "drift", budgets)
-        key = np.mean([share for share in shares if share is not None] or [0.0])
-        texts = ["–" if share is None else f"{100 * share:.1f}" for share in (*shares, drift)]
+        key = np.mean([share.value for share in shares if share is not None] or [0.0])
+        texts = ["–" if share is None else in_percent(share) for share in (*shares, drift)]
         found.append((-key, [agent, kind_of(agent), *texts, str(league.firsts(agent))]))
     return header, [row for _, row in sorted(found, key=lambda pair: pair[0])]
 
 
-def _mean_share(league: League, agent: str, group: str, budgets: Sequence[int]) -> float | None:
+def _mean_share(league: League, agent: str, group: str, budgets: Sequence[int]) -> Ratio | None:
     """Over the cells of a group; None when the contender is missing from one of them."""
     places = [place for place in league.cells if GROUP_OF[place[0]] == group and place[1] in budgets]
     scores = [league.cells[place].get(agent) for place in places]
-    shares = [each.share.value for each in scores if each is not None and each.share is not None]
-    return float(np.mean(shares)) if shares and len(shares) == len(places) else None
+    shares = [each.share for each in scores if each is not None and each.share is not None]
+    return average(shares) if shares and len(shares) == len(places) else None
 
 
 def rival_rows(league: League) -> tuple[list[str], Rows]:
@@ -106,7 +107,7 @@ def _share_text(score: Score | None) -> str:
         return ""
     if score.share is None:
         return "does not fit"
-    return f"{100 * score.share.value:.1f} ± {100 * score.share.ci95:.1f}"
+    return in_percent(score.share)
 
 
 def _rival_text(score: Score | None) -> str:

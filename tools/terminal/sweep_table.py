@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from adamb.budgets.sizes import format_bytes, format_cap
+from adamb.host_sim.ratios import average, in_percent
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -25,7 +26,6 @@ def long_table(spec: SweepSpec, found: list[Combination]) -> Table:
     for heading in (*words, "cap", "reward", "of V*", "bytes"):
         rows.add_column(heading, justify="left" if heading in words else "right")
     for each in found:
-        share = each.share()
         bonus = ["" if each.bonus is None else str(each.bonus)] if with_bonus else []
         rows.add_row(
             each.problem,
@@ -33,7 +33,7 @@ def long_table(spec: SweepSpec, found: list[Combination]) -> Table:
             *bonus,
             format_cap(each.budget_bytes),
             _reward(each),
-            "" if share is None else f"{100 * share:.1f} %",
+            "" if each.share is None else f"{100 * each.share.value:.1f} %",
             "" if each.bytes_peak is None else format_bytes(each.bytes_peak),
         )
     return rows
@@ -119,9 +119,9 @@ def _side_by_side(every: list[Grid], budget: int | None) -> list[str]:
     lines = [f"| {format_cap(budget)} | {problems} |", "|---|" + "---|" * (len(every) + known)]
     for label in dict.fromkeys(label for grid in every for label in grid.rows):
         cells = [next(iter(grid.cells(grid.rows.get(label, {})))) for grid in every]
-        shares = [each.share() for grid in every for each in grid.rows.get(label, {}).values()]
+        shares = [each.share for grid in every for each in grid.rows.get(label, {}).values()]
         given = [share for share in shares if share is not None]
-        mean = f"{100 * sum(given) / len(given):.1f} %" if len(given) == len(every) else "–"
+        mean = f"{in_percent(average(given))} %" if len(given) == len(every) else "–"
         lines.append(_markdown_row(label, cells + [(mean, False)] * known))
     if known:
         best = [(f"{grid.optimum:.3f}", False) for grid in every]

@@ -7,8 +7,9 @@ import pytest
 
 from adamb.host_sim.league import play as bench
 from adamb.host_sim.league.protocol import KIB, PAPER, TUNED, UNTUNED
-from adamb.host_sim.league.scores import League, average, ratio
+from adamb.host_sim.league.scores import League
 from adamb.host_sim.league.verdicts import decide, judge, recoveries
+from adamb.host_sim.ratios import average, ratio
 from adamb.tools.figures.league import pareto_front
 from adamb.tools.terminal.league_table import gain_rows, league_rows, markdown, rival_rows
 

@@ -7,7 +7,7 @@ from adamb.host_sim.problem import make_problem
 from adamb.host_sim.sweep.spec import Cell
 from support.command import adamb, refused
 
-ENVIRONMENTS = '''
+ENVIRONMENTS = """
 import gymnasium
 import numpy as np
 
@@ -63,7 +63,7 @@ class Words(Right):
 
 class Bare(Right):
     action_space = None
-'''
+"""
 PLAY = ["--horizon", 5, "--episodes", 3, "--seeds", 2, "--quiet"]
 
 
