@@ -10,10 +10,7 @@ uint32_t adamb_adapt_factor(const adamb_call *c)
     if (!has_flag(c->w, ADAMB_FLAG_AUTO_BONUS)) {
         return c->w[ADAMB_H_BONUS];
     }
-    halved = halved > ADAMB_FADE_MOST ? ADAMB_FADE_MOST : halved;
-    if (c->chunks == 1 || has_flag(c->w, ADAMB_FLAG_PAPER)) {
-        halved = 0;
-    }
+    halved = c->chunks == 1 || has_flag(c->w, ADAMB_FLAG_PAPER) ? 0 : halved > ADAMB_FADE_MOST ? ADAMB_FADE_MOST : halved;
     return top > mean ? (top - mean) << c->fraction >> (16 + ADAMB_AUTO_BONUS_SHIFT + halved) : 0;
 }
 
@@ -25,9 +22,7 @@ uint32_t adamb_adapt_bonus(const adamb_call *c, uint32_t weight)
     if (has_flag(c->w, ADAMB_FLAG_PAPER)) {
         return bonus;
     }
-    if (!c->shared && has_flag(c->w, ADAMB_FLAG_AUTO_BONUS)) {
-        bonus -= bonus >> ADAMB_OWN_BONUS_SHIFT;
-    }
+    bonus -= !c->shared && has_flag(c->w, ADAMB_FLAG_AUTO_BONUS) ? bonus >> ADAMB_OWN_BONUS_SHIFT : 0;
     return bonus > most ? most : bonus;
 }
 
@@ -78,9 +73,7 @@ static void compare(adamb_call *c, uint32_t hash, uint16_t outcome)
     w[sum]++;
     w[sum + 1] = (uint16_t)(w[sum + 1] + distance(before >> 8, outcome >> 8));
     w[sum + 2] = (uint16_t)(w[sum + 2] + distance(before & 255, outcome & 255));
-    if (sum == ADAMB_H_OTHER_N) {
-        w[ADAMB_H_OTHER_TOTAL]++;
-    }
+    w[ADAMB_H_OTHER_TOTAL] = (uint16_t)(w[ADAMB_H_OTHER_TOTAL] + (sum == ADAMB_H_OTHER_N));
 }
 
 /* The mean of the rewards, in tracking at first about that of all, and their top: the best one, decaying slowly. It starts
@@ -180,12 +173,10 @@ void adamb_adapt_episode(uint16_t *w)
 {
     int alarm = judge_return(w, w[ADAMB_H_SCALE] & 0xFFu) && has_flag(w, ADAMB_FLAG_DETECT);
     w[ADAMB_H_RETURN_SUM] = w[ADAMB_H_SEEN] = 0;
-    if (w[ADAMB_H_EPISODES] != 0xFFFFu) {
-        w[ADAMB_H_EPISODES]++;
-    } else if (w[ADAMB_H_EPISODES_HIGH] != 0xFFFFu) { /* both full: the count stops as a whole */
-        w[ADAMB_H_EPISODES] = 0;
-        w[ADAMB_H_EPISODES_HIGH]++;
-    }
+    uint32_t episodes = (uint32_t)w[ADAMB_H_EPISODES_HIGH] << 16 | w[ADAMB_H_EPISODES];
+    episodes += episodes != 0xFFFFFFFFu;
+    w[ADAMB_H_EPISODES] = (uint16_t)episodes;
+    w[ADAMB_H_EPISODES_HIGH] = (uint16_t)(episodes >> 16);
     if (alarm) {
         count_up(w, ADAMB_H_RESTARTS);
     }
