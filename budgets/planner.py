@@ -29,11 +29,11 @@ UNIT_BYTES = int(spec.UNIT_WORDS) * 2
 ALWAYS, RECLAIMS, NEVER = "fits always", "fits until an episode, then reclaims", "does not fit"
 
 
-def parse_dims(text: str) -> tuple[int, int]:
+def parse_dims(text: str, most: int = spec.DIM_MAX) -> tuple[int, int]:
     """`1+1` or `2+2`: state and action dimensions."""
     match = re.fullmatch(r"\s*(\d{1,3})\s*[+x,]\s*(\d{1,3})\s*", str(text))
-    if match is None or not all(1 <= int(size) <= spec.DIM_MAX for size in match.groups()):
-        raise InputError("dims", text, f"write both dimensions, 1 to {spec.DIM_MAX} each, as 1+1 or 2+3")
+    if match is None or not all(1 <= int(size) <= most for size in match.groups()):
+        raise InputError("dims", text, f"write both dimensions, 1 to {most} each, as 1+1 or 2+3")
     return int(match[1]), int(match[2])
 
 

@@ -101,7 +101,7 @@ def _job(problem: str | None, dims: str | None, horizon: int | None) -> tuple[in
     from adamb.budgets.planner import parse_dims
 
     if problem is None:
-        d_s, d_a = (options.bounded("dims", size, 1, MOST_DIMENSIONS) for size in parse_dims(dims or "1+1"))
+        d_s, d_a = parse_dims(dims or "1+1", MOST_DIMENSIONS)
         return d_s, d_a, options.bounded("horizon", 5 if horizon is None else horizon, 1, 1000)
     for field, given in (("dims", dims), ("horizon", horizon)):
         if given is not None:

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from adamb.budgets.sizes import format_bytes, format_cap
-from adamb.host_sim.ratios import average, in_percent
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -114,6 +113,8 @@ def markdown(spec: SweepSpec, found: list[Combination]) -> str:
 
 def _side_by_side(every: list[Grid], budget: int | None) -> list[str]:
     """Agents × problems, with the mean share of the optimum at the end of each line where V* is known."""
+    from adamb.host_sim.ratios import average, in_percent
+
     known = all(grid.optimum for grid in every)
     problems = " | ".join([grid.problem for grid in every] + ["mean share of V*"] * known)
     lines = [f"| {format_cap(budget)} | {problems} |", "|---|" + "---|" * (len(every) + known)]
