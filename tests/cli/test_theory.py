@@ -87,8 +87,8 @@ def test_the_picture_has_regret_and_bound_on_log_axes(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (("--dims", "0+1"), "dims = 0"),
-        (("--dims", "11+1"), "must be from 1 to 10"),
+        (("--dims", "0+1"), "dims = '0+1'"),
+        (("--dims", "11+1"), "1 to 10 each"),
         (("--epsilon", "0"), "epsilon = 0.0"),
         (("--epsilon", "1e-300"), "take a larger one"),
         (("--delta", "1"), "delta = 1.0"),

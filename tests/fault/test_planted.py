@@ -101,7 +101,8 @@ def test_a_record_without_value_and_without_link(block):
 
 
 def test_a_slot_without_value_and_without_link(block):
-    inner = [record for record in records(block) if block.is_link(record * WORDS)]
+    every = [record for h in range(5) for record in records(block, h)]
+    inner = [record for record in every if block.is_link(record * WORDS)]
     slots = [block.children(record) * WORDS + i for record in inner for i in range(WORDS)]
     corrupt(block, next(slot for slot in slots if not block.is_link(slot)), 0)
 
@@ -142,8 +143,8 @@ def test_an_untagged_entry_among_counts():
     corrupt(noisy, units[0] * WORDS + 1, 5)
 
 
-def records(block: Block) -> list[int]:
-    found, pending = [], [block.root()]
+def records(block: Block, h: int = 0) -> list[int]:
+    found, pending = [], [block.root(h)]
     while pending:
         record = pending.pop()
         found.append(record)
