@@ -6,7 +6,7 @@ from ._scratch import T_SHARED, T_STATE, T_TREE
 from ._spec import AUTO_BONUS_SHIFT, BONUS_SIDES, DETECT_ALARM, DETECT_FLOOR_SHIFT, DETECT_LEAST_SHIFT
 from ._spec import DETECT_SLACK_SHIFT, DETECT_SPELL_SHIFT, DETECT_WARMUP, DETECT_WINDOW, EFFECT_BITS
 from ._spec import EFFECT_MOST, EFFECT_NOISE, EFFECT_SHIFT, FADE_MOST, FADE_SHIFT, NOISE_LEAST, NOISE_SHIFT
-from ._spec import OWN_BONUS_SHIFT, REWARD_FIRST, REWARD_SHIFT, REWARD_SHIFT_SHARED, SHARE_COUNT_MAX
+from ._spec import REWARD_FIRST, REWARD_SHIFT, REWARD_SHIFT_SHARED, SHARE_COUNT_MAX
 from ._spec import SHARE_ENTRY_SHIFT, SHARE_HASH
 from ._spec import SHARE_LOST_FEW, SHARE_LOST_MORE, SHARE_NEXT_FACTOR, SHARE_NEXT_MARGIN, SHARE_OFF, SHARE_ON
 from ._spec import SHARE_PAIRS_MAX, SHARE_PAIRS_MIN, SHARE_REWARD_FACTOR, SHARE_REWARD_MARGIN, SHARE_SAME_MIN
@@ -43,16 +43,12 @@ def factor(w, t):
 def bonus(w, t, weight):
     """c/sqrt(N) for N in quarter samples; in tracking at most a few c/2^level.
 
-    That is what rewards are taken to differ by inside a ball of its size. bonus=auto takes a quarter less
-    where steps have trees of their own.
+    That is what rewards are taken to differ by inside a ball of its size.
     """
     most = factor(w, t)
     weight = number_bonus(most, weight)
-    if w[H_FLAGS] & FLAG_PAPER:
-        return weight
-    if w[H_FLAGS] & FLAG_AUTO_BONUS and not t[T_SHARED]:
-        weight -= weight >> OWN_BONUS_SHIFT
-    return min(weight, most * BONUS_SIDES >> t[T_LEVEL])
+    most = most * BONUS_SIDES >> t[T_LEVEL]
+    return most if weight > most and not w[H_FLAGS] & FLAG_PAPER else weight
 
 
 def noise(w, t, far):

@@ -14,16 +14,12 @@ uint32_t adamb_adapt_factor(const adamb_call *c)
     return top > mean ? (top - mean) << c->fraction >> (16 + ADAMB_AUTO_BONUS_SHIFT + halved) : 0;
 }
 
-/* c/sqrt(N) for N in quarter samples. In tracking no more than a few c/2^level, what rewards are taken to differ by inside
- * a ball of its size; and bonus=auto takes a quarter less where steps have trees of their own. */
+/* c/sqrt(N) for N in quarter samples; in tracking no more than a few c/2^level, what rewards are taken to differ by inside
+ * a ball of its size. */
 uint32_t adamb_adapt_bonus(const adamb_call *c, uint32_t weight)
 {
     uint32_t by = adamb_adapt_factor(c), most = by * ADAMB_BONUS_SIDES >> c->level, bonus = adamb_number_bonus(by, weight);
-    if (has_flag(c->w, ADAMB_FLAG_PAPER)) {
-        return bonus;
-    }
-    bonus -= !c->shared && has_flag(c->w, ADAMB_FLAG_AUTO_BONUS) ? bonus >> ADAMB_OWN_BONUS_SHIFT : 0;
-    return bonus > most ? most : bonus;
+    return bonus > most && !has_flag(c->w, ADAMB_FLAG_PAPER) ? most : bonus;
 }
 
 /* The median of how far samples are from what their balls predict, in 2^-15: a step towards every new one. */

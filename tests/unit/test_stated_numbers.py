@@ -190,7 +190,6 @@ DESIGN = re.sub(r"\s+", " ", (FIRMWARE / "DESIGN.md").read_text(encoding="utf-8"
         (r"from level (\d+) on a ball is split only", _spec.LATE_LEVEL),
         (r"only when (\w+) times the error of its mean", 1 << _spec.LATE_ERROR_SHIFT),
         (r"No bonus is above (\d+) c", _spec.BONUS_SIDES),
-        (r"explore with a (\w+) less", 1 << _spec.OWN_BONUS_SHIFT),
         (r"it is halved after (\d+), 512 and", 1 << _spec.FADE_SHIFT),
         (r"halved after 256, 512 and (\d+) episodes", _spec.FADE_MOST << _spec.FADE_SHIFT),
         (r"When (\w+) the error of a ball's mean", 1 << _spec.EARLY_ERROR_SHIFT),

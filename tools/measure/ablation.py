@@ -75,7 +75,6 @@ PARTS = (
     AblatedLine("splits early", "adamb_learn.c", "(c->parent == 0 ||", "(1 ||"),
     constant("splits small balls late", "LATE_LEVEL", 15),
     constant("bonus within the size of its ball", "BONUS_SIDES", 64),
-    constant("less bonus for steps apart", "OWN_BONUS_SHIFT", 16),
     constant("bonus fades", "FADE_MOST", 0),
     constant(f"{_spec.FINEST_EXTRA} more levels", "FINEST_EXTRA", 0),
     constant("lifts what was never visited", "RANK_LIFT", 0),

@@ -53,8 +53,7 @@ class Knowledge:
         return self.measures[h].auto_bonus() * 0.5**halved
 
     def bonus(self, h: int, n: float) -> float:
-        less = 0.5**_spec.OWN_BONUS_SHIFT if self.settings.bonus == "auto" and not self.shared else 0.0
-        return (1 - less) * self.factor(h) / math.sqrt(n)
+        return self.factor(h) / math.sqrt(n)
 
     def expected(self, h: int, ball: TrackedBall) -> float:
         """Expected value of the next state under the ball's own counts; nothing follows the last step."""

@@ -30,8 +30,8 @@ What tracking does differently from the paper (names in capitals are in firmware
 * `share=on`: one partition serves all steps, each with its own V.
 * `bonus=auto`: a part (AUTO_BONUS_SHIFT) of what the best rewards of the step, or of all steps that share,
   are above their mean. The best reward starts at 1 and decays slowly. With more than 1+1 dimensions it is
-  halved every few hundred episodes (FADE_SHIFT), a few times (FADE_MOST). Steps with partitions of their
-  own explore with less of it (OWN_BONUS_SHIFT). A bonus is at most BONUS_SIDES c / 2^level.
+  halved every few hundred episodes (FADE_SHIFT), a few times (FADE_MOST). A bonus is at most
+  BONUS_SIDES c / 2^level.
 """
 
 from __future__ import annotations

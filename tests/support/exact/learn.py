@@ -101,8 +101,6 @@ def update(m: Model, h: int, at: Visit, reward: int, next_code: int, next_value:
         measure_noise(m, h, record, reward, next_value, expected)
     factor = bonus_factor(m, h)
     bonus = num.bonus(factor, at.weight, m.inverse_root)
-    if m.config.auto_bonus and not m.paper and not m.shares():
-        bonus -= bonus >> spec.OWN_BONUS_SHIFT
     if not m.paper:
         bonus = min(bonus, factor * spec.BONUS_SIDES >> level)
     q = num.clamp(at.value + bonus, 0, m.most(h))
