@@ -288,5 +288,5 @@ def test_the_readme_states_the_sizes_of_this_port(pico: Path) -> None:
 def test_both_exports_say_when_a_controller_restarts_and_how_to_stop_that(c_folder: Path, pico: Path) -> None:
     for folder in (c_folder, pico):
         readme = " ".join((folder / "README.md").read_text().split())
-        assert f"at least {1 << _spec.DETECT_SPELL_SHIFT} episodes" in readme
+        assert f"for {1 << _spec.DETECT_SPELL_SHIFT} episodes" in readme
         assert "`restarts`" in readme and "`adamb port --detect off`" in readme

@@ -201,7 +201,7 @@ DESIGN = re.sub(r"\s+", " ", (FIRMWARE / "DESIGN.md").read_text(encoding="utf-8"
         (r"lost (\w+) of their mean deviations", _spec.DETECT_ALARM),
         (r"against a mean of (\w+) episodes", _spec.DETECT_WINDOW),
         (r"at most a (\w+) of an alarm", 1 << _spec.DETECT_SPELL_SHIFT),
-        (r"a fall must last at least (\w+) episodes", 1 << _spec.DETECT_SPELL_SHIFT),
+        (r"a fall must last (\w+) episodes", 1 << _spec.DETECT_SPELL_SHIFT),
         (r"at least a (\d+)th of the mean", 1 << _spec.DETECT_LEAST_SHIFT),
         (r"at most (\w+) state and three action dimensions", _spec.DIM_MAX),
         (r"action dimensions, at most (\w+) steps", _spec.HORIZON_MAX),
