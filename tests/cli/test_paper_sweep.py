@@ -166,11 +166,19 @@ def test_the_paper_sweep_has_every_setting_of_the_paper():
         assert {("oil-laplace", "paper", lam), ("oil-laplace", "random", lam)} <= found
     for name in ("oil-quadratic", "oil-sparse", "oil-authors-noise"):
         assert {(name, "paper", None), (name, "random", None)} <= found
-    cells = [dict(cell.params) for cell in shipped("paper.toml").cells if cell.problem == "ambulance-1"]
+
+
+@pytest.mark.parametrize("fleet", ["ambulance-1", "ambulance-2"])
+def test_the_paper_sweep_has_every_arrival_with_every_alpha_for_both_fleets(fleet):
+    cells = [dict(cell.params) for cell in shipped("paper.toml").cells if cell.problem == fleet]
     tested = {(each["arrivals"], each["alpha"]) for each in cells}
     assert tested == {(a, alpha) for a in ("beta", "uniform", "shifting") for alpha in (0.0, 0.25, 1.0)}
-    fleet = {dict(c.params)["arrivals"] for c in shipped("paper.toml").cells if c.problem == "ambulance-2"}
-    assert fleet == {"beta", "uniform", "shifting"}
+    labels = {
+        (cell.problem_label.rpartition("α=")[2], dict(cell.params)["alpha"])
+        for cell in shipped("paper.toml").cells
+        if cell.problem == fleet
+    }
+    assert labels == {("0", 0.0), (".25", 0.25), ("1", 1.0)}, "a label tells its alpha"
 
 
 def test_variants_of_adamb_differ_from_it_in_what_their_names_say():
