@@ -4,7 +4,8 @@ Mistakes name the file, the line, the key and what was expected there.
 
 An agent entry may leave options open: `tune = { bonus = [0.1, 0.3, 1] }` (or `tune = "bonus"` and one
 `bonus_grid` for all) has them chosen for each problem and budget on `tune_seeds` seeds from `tune_seed_base`,
-before the choice is scored on the seeds of the sweep. A table `quick` overrides keys when a short version is
+before the choice is scored on the seeds of the sweep. `by_problem = { oil-laplace = { L_r = 12 } }` gives it
+options on one problem alone, by the problem's label. A table `quick` overrides keys when a short version is
 asked for.
 """
 
@@ -36,6 +37,7 @@ KEYS: dict[str, tuple[type | tuple[type, ...], str]] = {
     "tune_seed_base": (int, "the first of them, from 0; none may be a seed of the sweep"),
     "bonus_grid": (list, 'what `tune = "bonus"` tries, such as [0.01, 0.1, 1]'),
     "curves": (int, "at how many episodes reward and leaves are kept, from 0 to 2000"),
+    "shares": (bool, "true or false: in a document, the share of V* beside every reward"),
     "refusals": (str, '"violation" or "shown": what a budget that is too small counts as'),
     "analysis": (str, '"table" or "paper": what is made of the results'),
     "quick": (dict, "a table of keys that --quick replaces"),
@@ -151,7 +153,7 @@ class _Reader:
         for problem, agent, budget_bytes, part in itertools.product(problems, agents, budgets, seeds):
             yield Cell(
                 **problem,
-                **agent,
+                **self._on(problem["problem_label"], agent),
                 budget_bytes=budget_bytes,
                 seeds=part,
                 episodes=values.get("episodes", 2000),
@@ -190,6 +192,7 @@ class _Reader:
         """The fields of a cell that an agent entry decides, once for each of its bonuses."""
         table = self._table("agents", index, None)
         tune = self._tune(index, table.pop("tune", {}))
+        by_problem = self._by_problem(index, table.pop("by_problem", {}))
         shared = self.values.get("bonus", [None]) if table["name"] == "adamb" else [None]
         bonuses = [None] if "bonus" in dict(tune) else table.pop("bonus", shared)
         options = {k.replace("-", "_"): v for k, v in table.items() if k not in ("name", "label")}
@@ -201,10 +204,32 @@ class _Reader:
         fields = {
             "agent": table["name"],
             "agent_label": table.get("label", table["name"] + written),
-            "options": tuple(sorted(options.items())),
+            "options": options,
             "tune": tune,
+            "by_problem": by_problem,
         }
         return [{**fields, "bonus": bonus} for bonus in bonuses]
+
+    def _by_problem(self, index: int, table: object) -> dict[str, dict[str, Any]]:
+        """Options of an agent on single problems, by their labels."""
+        place = f"agents[{index}].by_problem"
+        expected = "expected a table such as { oil-laplace = { L_r = 12 } }"
+        if not isinstance(table, dict):
+            raise self.wrong(place, table, expected)
+        labels = [self._problem(i)["problem_label"] for i in range(len(self.values["problems"]))]
+        for label, options in table.items():
+            if label not in labels:
+                raise self.wrong(f"{place}.{label}", options, f"no such problem, {nearest(label, labels)}")
+            if not isinstance(options, dict):
+                raise self.wrong(f"{place}.{label}", options, expected)
+        return table
+
+    @staticmethod
+    def _on(problem_label: str, agent: dict[str, Any]) -> dict[str, Any]:
+        """The fields of an agent, with its options on this problem."""
+        fields = {key: value for key, value in agent.items() if key != "by_problem"}
+        options = {**agent["options"], **agent["by_problem"].get(problem_label, {})}
+        return {**fields, "options": tuple(sorted(options.items()))}
 
     def _tune(self, index: int, table: object) -> tuple[tuple[str, tuple[Any, ...]], ...]:
         place = f"agents[{index}].tune"

@@ -48,6 +48,7 @@ class Grid:
     def __init__(self, spec: SweepSpec, problem: str, found: list[Combination]) -> None:
         mine = [each for each in found if each.problem == problem]
         self.problem, self.seeds = problem, max(each.seeds for each in mine)
+        self.shares = bool(spec.values.get("shares"))
         self.budgets = list(dict.fromkeys(each.budget_bytes for each in mine))
         self.rows: dict[str, dict[int | None, Combination]] = {}
         for each in mine:
@@ -68,14 +69,15 @@ class Grid:
         """Text of each budget, and whether it is the column's best."""
         for budget in self.budgets:
             each = row.get(budget)
-            yield ("", False) if each is None else (_short(each), each is self.best[budget])
+            yield ("", False) if each is None else (_short(each, self.shares), each is self.best[budget])
 
 
-def _short(each: Combination) -> str:
+def _short(each: Combination, shares: bool) -> str:
     if each.reward is None:
         return "–"
     half = "" if each.reward.ci95 is None else f" ± {each.reward.ci95:.3f}"
-    return f"{each.reward.mean:.3f}{half}"
+    share = f", {100 * each.share.value:.1f} %" if shares and each.share is not None else ""
+    return f"{each.reward.mean:.3f}{half}{share}"
 
 
 def _tuned(spec: SweepSpec, label: str) -> bool:
@@ -138,6 +140,8 @@ def _note(spec: SweepSpec) -> str:
     cell = spec.cells[0]
     note = f"Reward per episode, {cell.episodes} episodes, seeds {spec.seeds[0]} to {spec.seeds[-1]}"
     note += ", 95 % intervals over the seeds; – does not fit."
+    if spec.values.get("shares"):
+        note += "\nPer cent are of V*."
     if any(each.tune for each in spec.cells):
         tuned = spec.tune_seeds
         note += f" Tuned options are chosen per problem and budget on seeds {tuned[0]} to {tuned[-1]}."
