@@ -11,6 +11,7 @@ from adamb.budgets.bounds import paper
 from adamb.budgets.bounds.table_one import table_one
 from adamb.host_sim import make_problem, simulate
 from adamb.host_sim.studies.past_policy import past_policy
+from adamb.tools.figures import style
 from support.command import adamb, refused
 
 
@@ -74,13 +75,23 @@ def test_true_regret_is_the_sum_of_what_every_episode_lost(capsys):
     assert "the theorem has K^0.800" in found["sentence"] and "from K = 20 on it grew as" in found["sentence"]
 
 
-def test_the_picture_has_regret_and_bound_on_log_axes(capsys, tmp_path):
+def test_the_picture_has_regret_and_bound_on_log_axes(capsys, tmp_path, monkeypatch):
+    drawn_figures, render = [], style.render
+
+    def kept(figure, kind):
+        drawn_figures.append(figure)
+        return render(figure, kind)
+
+    monkeypatch.setattr(style, "render", kept)
     place = tmp_path / "regret.svg"
     asked = ("oil-laplace", "--episodes", "60", "--seeds", "3", "--quiet", "--plot", str(place))
     assert adamb(capsys, "theory", *asked)[0] == 0
     drawn = place.read_text()
     for text in ("mode paper", "theorem, constant 1: K^0.800", "H·K, the most there is", "regret R(K)"):
         assert text in drawn, text
+    (axes,) = drawn_figures[0].axes
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    assert len(axes.lines) == 3, "regret, the theorem and H·K"
     assert "exists already" in refused(capsys, "theory", *asked)
 
 
