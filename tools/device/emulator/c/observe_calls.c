@@ -36,7 +36,7 @@ static void keep(adamb_observe_calls *l, uint32_t key, const uint16_t *block, ui
     l->keys[i] = key;
     l->steps[i] = (uint16_t)h;
     l->rewards[i] = reward;
-    memcpy(l->next + 3u * i, next, d_s * sizeof *next);
+    memcpy(l->next + (size_t)3 * i, next, d_s * sizeof *next);
     memcpy(l->blocks + (uint64_t)words * i, block, words * sizeof *block);
     if (l->kept == l->room) {
         l->lowest = find_lowest(l);

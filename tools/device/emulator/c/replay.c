@@ -54,7 +54,7 @@ int device_main(void)
     if (in < 0 || out < 0 || device_read(in, head, sizeof head) != sizeof head || head[0] != sizeof config) {
         return EXIT_INPUT;
     }
-    if (2u * head[1] + STACK_BYTES > (uint32_t)(&adamb_ram_end - &adamb_ram_start)) {
+    if (2u * head[1] + STACK_BYTES > (uintptr_t)&adamb_ram_end - (uintptr_t)&adamb_ram_start) {
         return EXIT_ROOM;
     }
     uint32_t config_bytes = (uint32_t)(sizeof config + 3u) & ~3u;

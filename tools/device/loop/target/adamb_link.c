@@ -46,15 +46,15 @@ static void put32(uint8_t *out, uint32_t value)
 
 static void get_words(uint16_t *to, const uint8_t *in, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        to[i] = (uint16_t)get16(in + 2 * i);
+    for (uint32_t i = 0; i < count; i++, in += 2) {
+        to[i] = (uint16_t)get16(in);
     }
 }
 
 static void put_words(uint8_t *out, const uint16_t *from, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        put16(out + 2 * i, from[i]);
+    for (uint32_t i = 0; i < count; i++, out += 2) {
+        put16(out, from[i]);
     }
 }
 
