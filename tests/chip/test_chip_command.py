@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from adamb.tools.chip import run_tool, simulated
+from adamb.tools.chip import run_tool, simulated, verilog
 from adamb.tools.cli import main
+from adamb.tools.commands import chip
 from adamb.tools.terminal import waiting
 from support.chip import PACKAGES
+from support.paths import ROOT
+
+LICENCE_HEAD = "// SPDX-License-Identifier: MIT\n// Copyright (c) 2026 The AdaMB authors\n"
 
 MISTAKES = [
     (["--cpu", "arm"], "cpu = 'arm': one of picorv32, serv"),
@@ -105,6 +110,17 @@ def test_a_missing_tool_is_named_with_the_install_that_brings_it(
     assert PACKAGES.index(missing) <= PACKAGES.index(package)
 
 
+def test_the_verilog_begins_with_its_licence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also without the extra: the hardware is a stand-in, the rest is what --verilog writes."""
+    engine = ModuleType("engine")
+    monkeypatch.setattr(engine, "DecisionEngine", lambda shape: shape, raising=False)
+    monkeypatch.setitem(sys.modules, "adamb.firmware_model.rtl.engine", engine)
+    monkeypatch.setattr(verilog, "verilog", lambda component, name: f"module {name}({component});\n")
+    text = chip.TEXTS["verilog"](SimpleNamespace(shape="x"), None)
+    assert text == LICENCE_HEAD + "module adamb_engine(x);\n"
+    assert LICENCE_HEAD.splitlines()[1].removeprefix("// ") in (ROOT / "LICENSE").read_text().splitlines()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
@@ -121,7 +137,7 @@ def test_the_chip_ends_as_adamb_run_does(
     out, svg, engine = tmp_path / "chip", tmp_path / "wave.svg", tmp_path / "engine.v"
     files = ["--out", str(out), "--wave", str(svg), "--verilog", str(engine)]
     assert main(["chip", *shared, *options, "--fabric", "none", *files]) == 0
-    assert "module adamb_engine(" in engine.read_text()
+    assert engine.read_text().startswith(LICENCE_HEAD) and "module adamb_engine(" in engine.read_text()
     printed = capsys.readouterr().out
     found = json.loads((out / "chip.json").read_text())
     same = [word for word in options if word not in ("--cpu", "serv", "--engine", "1+1h5")]

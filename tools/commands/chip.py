@@ -158,9 +158,9 @@ def _perform(
 
 def _verilog(request: ChipRequest, _: MeteredChip) -> str:
     from adamb.firmware_model.rtl.engine import DecisionEngine
-    from adamb.tools.chip.verilog import verilog
+    from adamb.tools.chip.verilog import verilog, with_licence
 
-    return verilog(DecisionEngine(request.shape), "adamb_engine")
+    return with_licence(verilog(DecisionEngine(request.shape), "adamb_engine"))
 
 
 def _wave(request: ChipRequest, metered: MeteredChip) -> str:

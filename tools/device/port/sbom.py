@@ -13,7 +13,8 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 NAME = "sbom.cdx.json"
-LICENCE = [{"license": {"id": "MIT"}}]
+SPDX = "MIT"
+LICENCE = [{"license": {"id": SPDX}}]
 TOOLS = {"mpy": "mpy-cross"}
 """Programs of others that made files of an export, by the ending of these files."""
 
