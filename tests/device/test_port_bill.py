@@ -12,13 +12,19 @@ from adamb.tools.cli import main
 from adamb.tools.device.port import sbom
 from support.tree import ROOT
 
+KINDS = {
+    "c": ["--c", "--budget", "2KiB"],
+    "c package": ["--c", "--package", "--budget", "2KiB"],
+    "micropython": ["--board", "pico"],
+    "micropython with usermod": ["--board", "pico", "--usermod"],
+}
 
-@pytest.fixture(scope="module", params=["c", "micropython"])
+
+@pytest.fixture(scope="module", params=KINDS)
 def export(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of its own: other tests build in the one that they share."""
     folder = tmp_path_factory.mktemp("port") / "export"
-    kind = ["--c", "--budget", "2KiB"] if request.param == "c" else ["--board", "pico"]
-    assert main(["port", *kind, "--out", str(folder)]) == 0
+    assert main(["port", *KINDS[request.param], "--out", str(folder)]) == 0
     return folder
 
 
