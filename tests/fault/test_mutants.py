@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import random
 import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from adamb.firmware_model import _spec
 from support import mutants
 from support.mutants import c_source, judge, python_source, scenarios
 from support.mutants.mutation import Mutation, drawn
-from support.paths import CORE
+from support.paths import CORE, ROOT
 from support.twins import CTwin, PythonTwin
 
 FEW = 6
@@ -88,6 +90,47 @@ def test_every_accepted_survivor_is_a_mutant_that_there_is_and_has_a_reason(ever
     assert all(len(reason) > 15 for reason in known.values())
 
 
+def test_the_sample_is_of_all_mutants_and_its_seed_follows_from_the_core(everything, tmp_path):
+    usual = {mutation.key for mutation in drawn(everything, mutants.N, mutants.SEED)}
+    first, again = (mutants.sampled(everything, FEW, mutants.tree_seed()) for _ in range(2))
+    assert first == again and len(first) == FEW
+    fresh = [
+        one for seed in range(20) for one in mutants.sampled(everything, FEW, seed) if one.key not in usual
+    ]
+    assert len(fresh) > 10 * FEW
+    copy = shutil.copytree(CORE, tmp_path / "c")
+    assert mutants.tree_seed(copy) == mutants.tree_seed()
+    (copy / "adamb_pool.c").write_text((copy / "adamb_pool.c").read_text() + "\n")
+    assert mutants.tree_seed(copy) != mutants.tree_seed()
+
+
+def test_the_seed_of_the_sample_is_printed_when_the_tests_pass():
+    """In the head of every run, which comes from the one process that may print."""
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-n",
+        "1",
+        "-p",
+        "no:cacheprovider",
+        __file__,
+        "-k",
+        "a_reason_is_named",
+    ]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"mutants: seed {mutants.tree_seed()}" in done.stdout
+
+
+def test_a_fresh_survivor_says_what_to_do():
+    one = c_source.mutations(CORE / "adamb_pool.c")[0]
+    _, new = mutants.summary([(one, "survived", "")], {})
+    said = mutants.advice(new, 7)
+    assert "seed 7" in said and "write a test" in said and "tests/support/mutants/survivors.toml" in said
+    assert tomllib.loads(said[said.index("[[survivor]]") :])["survivor"][0]["text"] == one.text
+
+
 @pytest.mark.parametrize("scenario", judge.ALL, ids=lambda scenario: scenario.__name__)
 def test_both_cores_give_the_same_results_in_every_scenario(scenario):
     results = [list(scenario(twin, 0.1)) for twin in (CTwin(), PythonTwin())]
@@ -104,9 +147,9 @@ def test_damage_reaches_the_borders_of_what_a_link_may_be():
 
 @needs_gcc
 def test_a_few_mutants_and_those_once_unnoticed_are_noticed(everything, tmp_path):
-    """Of the mutants that `make mutants` judges: each of these is noticed or has its reason."""
-    seed = random.SystemRandom().randrange(10**6)
-    some = random.Random(seed).sample(drawn(everything, mutants.N, mutants.SEED), FEW)
+    """Of all mutants: each of these is noticed or has its reason. Every edit of the core brings others."""
+    seed = mutants.tree_seed()
+    some = mutants.sampled(everything, FEW, seed)
     for file, old, new in ONCE_UNNOTICED:
         path = CORE / file
         assert path.read_text().count(old) == 1, "the place of the slip has changed"
@@ -114,7 +157,8 @@ def test_a_few_mutants_and_those_once_unnoticed_are_noticed(everything, tmp_path
         some.append(Mutation(path, at, at + len(old), old, new, 0, old, 0))
     log = io.StringIO()
     _, lines = mutants.summary(mutants.judged(some, tmp_path, log), mutants.accepted())
-    assert not lines, f"seed {seed}\n{log.getvalue()}"
+    print(f"seed {seed}\n{log.getvalue()}")
+    assert not lines, mutants.advice(lines, seed)
     assert log.getvalue().count("killed") >= len(ONCE_UNNOTICED)
 
 

@@ -7,8 +7,10 @@ it; another one makes the command fail. `--list` shows the mutants without judgi
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import multiprocessing
+import random
 import shutil
 import sys
 import time
@@ -36,6 +38,25 @@ def all_mutations() -> list[Mutation]:
     python = [path for path in sorted(SHIPPED.glob("*.py")) if path.name not in NOT_CODE]
     found = [mutation for path in c for mutation in c_source.mutations(path)]
     return found + [mutation for path in python for mutation in python_source.mutations(path)]
+
+
+def tree_seed(core: Path = CORE) -> int:
+    """A number that the C files of the core decide: each edit gives another sample."""
+    content = [path.name.encode() + path.read_bytes() for path in sorted(core.glob("*.[ch]"))]
+    return int.from_bytes(hashlib.sha256(b"".join(content)).digest()[:4], "big")
+
+
+def sampled(mutations: list[Mutation], n: int, seed: int) -> list[Mutation]:
+    """Any n of all, not only of those that `make mutants` draws."""
+    return random.Random(seed).sample(mutations, n)
+
+
+def advice(new: list[str], seed: int) -> str:
+    """What to do about survivors without a reason, as `summary` gives them."""
+    return (
+        f"seed {seed}: write a test that notices the change, or, if none can, add this entry with its reason "
+        f"to {SURVIVORS.relative_to(ROOT)}:\n" + "\n".join(new)
+    )
 
 
 def accepted() -> dict[Key, str]:
