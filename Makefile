@@ -6,7 +6,7 @@ TEST_REQUIREMENTS := $(filter-out requirements/chip.txt,$(wildcard requirements/
 C_SOURCES := $(wildcard firmware_model/c/*.c firmware_model/c/*.h firmware_model/host/batch/*.[ch] firmware_model/host/_binding_build.py \
     host_sim/c/*.[ch] host_sim/c/*/*.[ch] host_sim/_sim_build.py)
 
-.PHONY: demo device chip native test test-fast lint analyse prove fuzz fuzz-hour soak mutants same-bytes release lock floor spec vectors tables clean
+.PHONY: demo device chip native test test-fast lint analyse prove fuzz fuzz-hour soak mutants machines faults same-bytes release lock floor spec vectors tables clean
 
 demo: .venv/.installed
 	@$(BIN)/adamb run oil-laplace --budget 4KiB --seeds 10 --record --plot --out runs/demo --force
@@ -103,6 +103,14 @@ MUTANTS_SEED ?= 1
 MUTANTS_JOBS ?= 1
 mutants: .venv/.installed-test
 	$(BIN)/python tests mutants --n $(MUTANTS_N) --seed $(MUTANTS_SEED) --jobs $(MUTANTS_JOBS)
+
+# The recorded streams on emulated processors: both byte orders, strict alignment, RISC-V, Cortex-M.
+machines: .venv/.installed-test
+	$(BIN)/python -m pytest -q -n 2 tests/device/test_vectors_on_machines.py tests/device/test_vectors_on_targets.py
+
+# Full disks, read-only folders, signals, too little memory, wrong clocks: the commands of the host go on afterwards.
+faults: .venv/.installed-test
+	$(BIN)/python -m pytest -q -n 2 tests/cli/test_faults.py
 
 # Two builds of wheel and sdist, compared byte by byte.
 same-bytes: .venv/.installed-test

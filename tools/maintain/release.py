@@ -56,9 +56,12 @@ CAMPAIGNS: dict[str, tuple[CampaignFigure, ...]] = {
         CampaignFigure("episodes with power cuts", r"1 KiB: (\d+) episodes"),
         CampaignFigure("calls", r"(\d+) calls, nothing broken"),
     ),
+    "machines": (CampaignFigure("tests on processors of other kinds", r"(\d+) passed"),),
+    "faults": (CampaignFigure("tests of faults around the host's commands", r"(\d+) passed"),),
     "same-bytes": (CampaignFigure("comparisons of wheel and sdist with a second build", r"(\d+) passed"),),
     "floor": (CampaignFigure("tests with the lowest versions that pyproject.toml allows", r"(\d+) passed"),),
 }
+UNKNOWN = "not yet recorded"
 MORE_IS_BETTER = {(name, one.name): one.more_is_better for name, all_ in CAMPAIGNS.items() for one in all_}
 Recorded = dict[tuple[str, str], float]
 Run = Callable[[str], tuple[int, str]]
@@ -121,18 +124,19 @@ def worse(new: Recorded, old: Recorded) -> list[str]:
     return lines
 
 
-def table(figures: Recorded) -> str:
-    """The rows as the document has them."""
+def table(figures: Recorded, rows_of: Collection[tuple[str, str]]) -> str:
+    """The rows as the document has them; a figure without a number is named too."""
     rows = ["| campaign | figure | last release | next one |", "|---|---|---:|---|"]
-    for (campaign, name), value in figures.items():
+    for campaign, name in rows_of:
         bound = "at least" if MORE_IS_BETTER[campaign, name] else "at most"
-        rows.append(f"| `make {campaign}` | {name} | {_number(value)} | {bound} |")
+        number = _number(figures[campaign, name]) if (campaign, name) in figures else UNKNOWN
+        rows.append(f"| `make {campaign}` | {name} | {number} | {bound} |")
     return "\n".join(rows) + "\n"
 
 
 def renewed(text: str, figures: Recorded) -> str:
     before, rest = text.split(BEGIN)
-    return before + BEGIN + "\n" + table(figures) + "\n" + END + rest.split(END)[1]
+    return before + BEGIN + "\n" + table(figures, MORE_IS_BETTER) + "\n" + END + rest.split(END)[1]
 
 
 def release(run: Run = make, document: Path = DOCUMENT, only: Collection[str] = tuple(CAMPAIGNS)) -> int:
@@ -141,15 +145,12 @@ def release(run: Run = make, document: Path = DOCUMENT, only: Collection[str] = 
     figures, wrong = measured(run, only)
     old = recorded(text)
     wrong += worse(figures, {key: value for key, value in old.items() if key[0] in only})
-    print(table(figures), *wrong, sep="\n")
+    print(table(figures, figures), *wrong, sep="\n")
     if wrong:
         print(f"{document.name} stays as it is", file=sys.stderr)
         return 1
     kept = {key: value for key, value in old.items() if key[0] not in only and key in MORE_IS_BETTER}
-    both = kept | figures
-    document.write_text(
-        renewed(text, {key: both[key] for key in MORE_IS_BETTER if key in both}), encoding="utf-8"
-    )
+    document.write_text(renewed(text, kept | figures), encoding="utf-8")
     print(f"recorded in {document.name}")
     return 0
 
