@@ -22,16 +22,22 @@ from adamb.tools.cli import main
 DISK_LEFT = 150
 """A full disk takes this many bytes of every file."""
 
+CELL_FOLDERS = ("cells", "entries")
+"""Where a sweep and a league keep what is finished, a file each."""
+
 
 @contextmanager
-def on_renaming(act: Callable[[], None]) -> Iterator[None]:
-    """Do this before the first renaming."""
-    real = os.replace
+def on_renaming(act: Callable[[], None], finished: int | None = None) -> Iterator[None]:
+    """Do this before the first renaming, or before that of a cell when so many cells are finished."""
+    real, cells = os.replace, []
 
-    def replaced(*arguments, **options):
-        os.replace = real
-        act()
-        return real(*arguments, **options)
+    def replaced(source, target, **options):
+        if finished is not None and Path(target).parent.name in CELL_FOLDERS:
+            cells.append(target)
+        if finished is None or len(cells) > finished:
+            os.replace = real
+            act()
+        return real(source, target, **options)
 
     os.replace = replaced
     try:
@@ -86,6 +92,13 @@ FAULTS = {
     "SIGTERM": lambda: on_renaming(lambda: signal.raise_signal(signal.SIGTERM)),
     "out of memory": lambda: on_renaming(failing(MemoryError())),
     "clock back": clock_back,
+    "quota at the second cell": lambda: on_renaming(failing(OSError(errno.EDQUOT, "quota")), finished=1),
+    "kill -9 at the second cell": lambda: on_renaming(
+        lambda: os.kill(os.getpid(), signal.SIGKILL), finished=1
+    ),
+    "SIGTERM at the second cell": lambda: on_renaming(
+        lambda: signal.raise_signal(signal.SIGTERM), finished=1
+    ),
 }
 
 
