@@ -17,6 +17,7 @@ from adamb.tools.device.settings import DeviceSettings
 from support.command import refused
 from support.looped import play
 from support.micropython import UNIX
+from support.paths import ROOT
 
 CORES = ["micropython", pytest.param(f"micropython:{UNIX.program}", marks=UNIX.needed)]
 
@@ -90,6 +91,12 @@ def test_a_program_that_is_no_micropython_is_one_line(capsys):
 def test_keep_is_for_boards(capsys):
     line = refused(capsys, "run", "oil-laplace", "--core", "micropython", "--keep")
     assert "keep = True: is for board:PORT" in line
+
+
+def test_the_document_states_the_heap_and_the_files_of_the_code():
+    said = " ".join((ROOT / "docs" / "in-the-loop.md").read_text(encoding="utf-8").split())
+    assert f"1 KiB, core and link ask for {board.needed_bytes(512)} bytes of free heap" in said
+    assert f"The core and the link, {len(board.target_files('mpy'))} files of bytecode" in said
 
 
 @UNIX.needed
