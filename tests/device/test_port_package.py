@@ -173,12 +173,8 @@ def test_the_arduino_library_is_laid_out_as_its_specification_says(library: Path
     assert not (library / "utility").exists() and not list(library.glob("*.[ch]"))
 
 
-@pytest.mark.parametrize("plant", PLANTS)
-@pytest.mark.parametrize("flags", [[], ["-DADAMB_SIMULATE=1"]], ids=["wired", "simulated"])
-def test_every_sketch_compiles_and_runs(
-    library: Path, objects: list[Path], tmp_path: Path, plant: str, flags: list[str]
-) -> None:
-    """The compiler gets what an Arduino core declares; that core itself cannot be had here."""
+def played(library: Path, objects: list[Path], tmp_path: Path, plant: str, flags: list[str]) -> str:
+    """What 600 episodes of a sketch print. The compiler gets what an Arduino core declares, not that core."""
     (tmp_path / "Arduino.h").write_text(ARDUINO_H)
     sketch = library / "examples" / plant / f"{plant}.ino"
     calls = "\nint main() { setup(); for (int i = 0; i < 600; i++) loop(); return 0; }\n"
@@ -187,11 +183,29 @@ def test_every_sketch_compiles_and_runs(
     warnings = ["-Wall", "-Wextra", "-Werror"]
     run("c++", *flags, *warnings, *include, "-c", "sketch.cpp", "-o", "sketch.o", folder=tmp_path)
     run("c++", tmp_path / "sketch.o", *objects, "-o", tmp_path / "sketch")
-    shown = re.findall(r"thousandths (\d+), readings out of range 0\n", run(tmp_path / "sketch"))
-    rewards = list(map(int, shown))
+    return run(tmp_path / "sketch")
+
+
+@pytest.mark.parametrize("plant", PLANTS)
+@pytest.mark.parametrize("flags", [[], ["-DADAMB_SIMULATE=1"]], ids=["wired", "simulated"])
+def test_every_sketch_compiles_and_runs(
+    library: Path, objects: list[Path], tmp_path: Path, plant: str, flags: list[str]
+) -> None:
+    output = played(library, objects, tmp_path, plant, flags)
+    rewards = list(map(int, re.findall(r"thousandths (\d+), readings out of range 0\n", output)))
     assert len(rewards) == 30
     if flags:
         assert sum(rewards[-10:]) > sum(rewards[:10]), rewards
+
+
+@pytest.mark.parametrize("plant", PLANTS)
+@pytest.mark.parametrize("reading", [0, 1023])
+def test_a_sketch_counts_an_open_or_shorted_input_as_out_of_range(
+    library: Path, objects: list[Path], tmp_path: Path, plant: str, reading: int
+) -> None:
+    output = played(library, objects, tmp_path, plant, [f"-DREADING={reading}"])
+    counted = list(map(int, re.findall(r"readings out of range (\d+)\n", output)))
+    assert len(counted) == 30 and counted[-1] == 600 * 5 * 2, "every reading, two in a step"
 
 
 def test_what_kconfig_chooses_is_what_the_settings_take(

@@ -42,7 +42,7 @@ class ADC(Pin):
             World.steps += 1
         elif World.steps % 5 == 0:
             World.bar.begin()
-        return (World.bar.sensor() - 500) * 65535 // 2000
+        return 3277 + ((World.bar.sensor() - 500) * 58981 + 1999) // 2000
 
 class PWM(Pin):
     def freq(self, hertz):
@@ -63,12 +63,10 @@ def test_the_control_loop_learns_to_heat(pico: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("reading", "kept"), [(70_000, 65_535), (-3, 0)])
-def test_a_reading_out_of_range_is_counted_and_not_wrapped(pico: Path, reading: int, kept: int) -> None:
-    """array("H") keeps 70000 as 4464, and without a word."""
-    world = (
-        MACHINE.replace("return World.temperature", f"return {reading * 9}") + "\ndef looked():\n    pass\n"
-    )
+@pytest.mark.parametrize(("reading", "kept"), [(70_000, 65_535), (65_535, 65_535), (0, 0), (-3, 0)])
+def test_an_open_or_shorted_input_is_counted_as_out_of_range(pico: Path, reading: int, kept: int) -> None:
+    """The whole ADC had been the range, and nothing could be outside. array("H") keeps 70000 as 4464."""
+    world = MACHINE.replace("return World.temperature", f"return {reading}") + "\ndef looked():\n    pass\n"
     files = copied(pico, "mpy", "adamb_settings.py", "plant.py", "main.py")
     files |= {"/adamb_board.py": without_waiting(pico), "/machine.py": world}
     program = (
@@ -192,3 +190,23 @@ def test_a_sketch_has_the_period_of_its_plant(plant: str, library: Path, pico: P
     wanted = said.search((pico / "plants" / f"{plant}.py").read_text())
     found = said.search((library / "examples" / plant / f"{plant}.ino").read_text())
     assert found[1] == wanted[1]
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs cc")
+@pytest.mark.parametrize("plant", PLANTS)
+def test_the_calibration_in_c_leaves_readings_at_both_ends_out_of_range(
+    c_folder: Path, tmp_path: Path, plant: str
+) -> None:
+    (tmp_path / "show.c").write_text(
+        f'#include <stdio.h>\n#include "adamb_unit.h"\n#include "plants/{plant}.h"\nint main(void)\n{{\n'
+        "    static const int32_t readings[] = {0, READING_LOW, 2048, READING_HIGH, 4095};\n"
+        "    adamb_unit sensor;\n    adamb_unit_init(&sensor, SENSOR_ZERO, SENSOR_FULL);\n"
+        "    for (int i = 0; i < 5; i++) {\n"
+        "        adamb_unit_code(&sensor, board_calibrated(readings[i], SENSOR_ZERO, SENSOR_FULL));\n"
+        '        printf("%d ", (int)sensor.out_of_range);\n    }\n    return 0;\n}\n'
+    )
+    command = ["cc", "-std=c99", "-Wall", "-Werror", f"-I{c_folder}", "show.c", "-o", "show"]
+    command += map(str, c_folder.glob("adamb_*.c"))
+    subprocess.run(command, cwd=tmp_path, check=True)
+    shown = subprocess.run([tmp_path / "show"], capture_output=True, text=True, check=True).stdout
+    assert shown == "1 1 1 1 2 "

@@ -5,7 +5,10 @@ ARDUINO_H = """
 #include <stdint.h>
 #include <stdio.h>
 enum { A0 = 14, A1 = 15 };
-static inline int analogRead(int) { return 512; }
+#ifndef READING
+#define READING 512
+#endif
+static inline int analogRead(int) { return READING; }
 static inline void analogWrite(int, int) {}
 static inline void delay(unsigned long) {}
 static inline long map(long x, long a, long b, long c, long d) { return (x - a) * (d - c) / (b - a) + c; }
