@@ -125,7 +125,7 @@ def port(  # long because: one line an option
     if deploy is not None:
         from adamb.tools.device.port.deploy import deploy_folder
 
-        raise typer.Exit(deploy_folder(job.folder, deploy))
+        raise typer.Exit(deploy_folder(job.folder, deploy, job.block_bytes, usermod=usermod))
 
 
 def _shape(dims: str | None, d_s: int | None, d_a: int | None, horizon: int | None) -> dict[str, int]:

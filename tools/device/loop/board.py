@@ -85,6 +85,8 @@ class BoardTarget:
         needed = needed_bytes(words, native=found.native)
         if found.free_bytes < needed:
             way_out = "take a smaller --budget or another board; adamb port --c runs in less"
+            if not found.native:
+                way_out += ", and so does MicroPython with the C core, adamb port --usermod"
             raise InputError(
                 "core",
                 self.name,
