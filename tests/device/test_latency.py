@@ -122,7 +122,7 @@ def test_the_host_is_timed_call_by_call() -> None:
 
 
 @pytest.mark.slow
-def test_the_command_writes_json_csv_and_plots(tmp_path: Path) -> None:
+def test_the_command_writes_json_csv_and_plots(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["--target", "cortex-m0", "--budget", "2KiB", "--board", "microbit", "--plot"]
     arguments += ["--battery", "1Ah", "--period", "1s"]
     assert main(["latency", "oil-laplace", *arguments, "--out", str(tmp_path)]) == 0
@@ -137,6 +137,11 @@ def test_the_command_writes_json_csv_and_plots(tmp_path: Path) -> None:
     assert content["board"]["observe_mean_uj"] == pytest.approx(board.energy_uj(means[1]), rel=1e-2)
     hours = Battery(1000, 1).hours(board, board.seconds(sum(means)))
     assert content["board"]["battery"]["hours"] == pytest.approx(hours, rel=1e-3)
+    printed = " ".join(capsys.readouterr().out.split())
+    for name, what in (("act", "decision"), ("observe", "learning step")):
+        low, high = content["board"][f"{name}_mean_uj"]
+        assert f"mean energy of a {what}: {low:.3g} to {high:.3g} µJ" in printed
+    assert content["board"]["battery"]["sentence"] in printed
     rows = list(csv.DictReader((tmp_path / "latency.csv").read_text().splitlines()))
     assert len(rows) == 2000
     for name in ("act", "observe"):

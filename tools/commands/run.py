@@ -275,9 +275,11 @@ def _simulate(request: RunRequest, errors: Console) -> Outcome:
             failure, result = error, error.partial
     result.statistics = problem.statistics() if request.statistics else None
     if request.powered is not None and result.target is not None:
-        from adamb.tools.device.loop.energy import energy
+        from adamb.tools.device.loop.energy import energy, why_none
 
         result.target["energy"] = energy(result.target, *request.powered)
+        if result.target["energy"] is None:
+            result.target["no_energy"] = why_none(result.target, request.powered[0])
     recording = None if recorder is None else recorder.finish(result.episodes)
     whole = failure is None and not result.interrupted
     found = _references(request, errors) if whole and request.references and request.out else ({}, 0)

@@ -22,6 +22,8 @@ def target_lines(result: RunResult) -> list[tuple[str, str]]:
             text = f"{cost['mean']:.5g} {unit} (99 %: {cost['p99']:.5g}, most {cost['most']})"
             rows.append((f"{label}, on the target", text))
     rows += _energy_lines(found.get("energy"))
+    if "no_energy" in found:
+        rows.append(("energy", found["no_energy"]))
     line = found["link"]
     again = f", {line['repeats']} sent again" if line["repeats"] else ""
     back = f"; the target came back {line['returns']} times" if line["returns"] else ""

@@ -38,6 +38,27 @@ def test_what_says_nothing_about_a_board_gives_no_energy(name, unit):
     assert energy(measured(name, unit, 100, 4000), load_board("microbit"), None) is None
 
 
+def test_instructions_of_a_cortex_m3_become_energy_on_a_board_that_executes_them():
+    """168 MHz, 40 to 87 mA at 3.3 V; no factor for another instruction set."""
+    board = load_board("stm32f405")
+    made = energy(measured("cortex-m3", "instructions", 100, 4000), board, None)
+    assert made is not None
+    (low, high), stall = board.core.cpi, board.figures["stall_cycles"]
+    seconds = [100 * (low + stall.low) / 168e6, 100 * (high + stall.high) / 168e6]
+    assert made["act_uj"] == pytest.approx([seconds[0] * 40_000 * 3.3, seconds[1] * 87_000 * 3.3])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("board", "says"),
+    [("stm32f405", "µJ a learning step on stm32f405"), ("microbit", "none: what cortex-m3 counts is not")],
+)
+def test_a_run_on_a_cortex_m3_shows_energy_or_says_why_not(capsys, board, says):
+    arguments = ["--core", "cortex-m3", "--board", board, "--episodes", 2, "--seeds", 1]
+    code, out, err = adamb(capsys, "run", "oil-laplace", *arguments, "--quiet")
+    assert code == 0 and says in " ".join(out.replace("│", " ").split()), out + err
+
+
 def test_a_period_that_is_too_short_costs_the_sentence_and_not_the_run():
     made = energy(measured("board:/dev/x", "µs", 10, 2e6), load_board("microbit"), Battery(1000, 1))
     assert made is not None
@@ -64,6 +85,10 @@ def test_the_run_shows_energy_and_battery_of_the_board(capsys, tmp_path):
         (["--battery", "1Ah"], "add --period"),
         (["--battery", "1Ah", "--period", "1s"], "needs the currents of a --board, and --core cortex-m0"),
         (["--battery", "1Ah", "--period", "1s", "--board", "pico"], "needs the currents of a --board"),
+        (
+            ["--battery", "1Ah", "--period", "1s", "--board", "pico", "--core", "cortex-m3"],
+            "and --core cortex-m0 or board:PORT",
+        ),
     ],
 )
 def test_a_battery_without_what_it_needs_is_one_line(options, says, capsys):

@@ -1,7 +1,8 @@
 """What the calls of a run on a target cost a board in energy, and how long a battery lasts with them.
 
-An emulated Cortex-M0 counts instructions, which the profile of a board turns into time; a board that runs the
-controller itself measures the time. Other targets (other instructions, a computer) say nothing about a board.
+An emulated Cortex-M0 counts instructions, which the profile of a board turns into time; so does a Cortex-M3,
+for boards that execute its instructions. A board that runs the controller itself measures the time. Other
+targets (other instructions, a computer) say nothing about a board.
 """
 
 from __future__ import annotations
@@ -9,25 +10,44 @@ from __future__ import annotations
 from typing import Any
 
 from adamb.budgets.battery import Battery
-from adamb.budgets.boards import Board
+from adamb.budgets.boards import Board, load_board
 from adamb.budgets.cores import Range
 from adamb.budgets.errors import InputError
 
 CALLS = ("act", "observe")
-COUNTED = "cortex-m0"
+COUNTED, THUMB_2 = "cortex-m0", "cortex-m3"
+THUMB_2_CORES = ("cortex-m4", "cortex-m33")
+"""They execute the code of a Cortex-M3, instruction by instruction."""
 ON_BOARD = "board:"
 NEEDS = "needs the currents of a --board, and --core cortex-m0 or board:PORT"
 
 
-def measures_a_board(core: object) -> bool:
-    """Whether every target of `--core` gives figures that a board's profile can be applied to."""
+def measures_a_board(core: object, board: Board) -> bool:
+    """Whether every target of `--core` gives figures that the board's profile can be applied to."""
     names = [name.strip() for name in str(core).split(",")]
-    return all(name == COUNTED or name.startswith(ON_BOARD) for name in names)
+    return all(name.startswith(ON_BOARD) or _cycles(name, board) is not None for name in names)
+
+
+def _cycles(name: str, board: Board) -> Range | None:
+    """Cycles of the board for an instruction that this emulated processor has counted."""
+    low, high = board.cycles_per_instruction
+    if name == COUNTED:
+        return low, high
+    if name == THUMB_2 and board.core.name in THUMB_2_CORES:
+        fewer = board.core.instructions
+        return low / fewer[0], high / fewer[1]
+    return None
+
+
+def why_none(found: dict[str, Any], board: Board) -> str:
+    """Why there is no energy, and what to do."""
+    names = ", ".join(found["names"])
+    return f"none: what {names} counts is not what {board.name} executes; take --core cortex-m0 or board:PORT"
 
 
 def asked_battery(battery: str | None, period: str | None, board: str | None, core: object) -> Battery | None:
     asked = Battery.asked(battery, period)
-    if asked is not None and (board is None or not measures_a_board(core)):
+    if asked is not None and (board is None or not measures_a_board(core, load_board(board))):
         raise InputError("battery", battery, NEEDS)
     return asked
 
@@ -38,8 +58,9 @@ def _seconds(found: dict[str, Any], call: str, board: Board) -> Range | None:
     if mean is None:
         return None
     unit, names = found["unit"], found["names"]
-    if unit == "instructions" and set(names) == {COUNTED}:
-        return board.seconds(mean)
+    if unit == "instructions":
+        cycles = _cycles(names[0], board) if len(set(names)) == 1 else None
+        return cycles and (mean * cycles[0] / board.clock_hz, mean * cycles[1] / board.clock_hz)
     if not all(name.startswith(ON_BOARD) for name in names) or unit not in ("µs", "cycles"):
         return None
     time = mean * 1e-6 if unit == "µs" else mean / board.clock_hz
