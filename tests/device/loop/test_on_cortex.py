@@ -75,9 +75,10 @@ def poked(monkeypatch, **fields):
     monkeypatch.setattr("adamb.tools.device.loop.memory.MemoryTransport", kind)
 
 
-def test_a_damaged_word_is_found_and_what_was_measured_is_kept(monkeypatch):
+def test_a_damaged_word_is_named_and_what_was_measured_is_kept(monkeypatch):
     poked(monkeypatch, at=100, word=480, value=b"\x34\x12")
-    with pytest.raises(AdambError, match=r"cortex-m0, seed 0: .*is its memory sound") as caught:
+    says = r"cortex-m0, seed 0: word 480 \(.+\) is 4660 there, \d+ in the C core; .*is its memory sound"
+    with pytest.raises(AdambError, match=says) as caught:
         run("cortex-m0")
     kept = caught.value.partial
     assert kept is not None and kept.seeds == (0,) and 5 < kept.episodes < 10 and kept.digest is None

@@ -227,7 +227,7 @@ class PlayerOnTarget(CoreAgent):
 
     def _difference(self) -> AdambError:
         title = f"{self.connection.name}, seed {self.seeds[0]}"
-        return first_difference(self.connection.link, self._good, self._calls, title)
+        return first_difference(self.connection.link, self._good, self._here(), self._calls, title)
 
     def digest(self) -> str | None:
         """Of the block as the target holds it; None where it can no longer be asked."""

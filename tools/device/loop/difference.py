@@ -47,8 +47,22 @@ class Call:
         return ()
 
 
-def first_difference(link: Link, good: bytes, calls: list[Call], title: str) -> Diverged:
-    """The first call after the block `good` that leaves another word on the target, in one line."""
+def _first_word(theirs: bytes, ours: bytes) -> str | None:
+    """The first word in which the blocks differ, with its meaning and both values."""
+    there, block = array("H", theirs), array("H", ours)
+    at = next((i for i in range(len(block)) if there[i] != block[i]), None)
+    if at is None:
+        return None
+    return f"word {at} ({word_name(block, at)}) is {there[at]} there, {block[at]} in the C core"
+
+
+def first_difference(link: Link, good: bytes, now: bytes, calls: list[Call], title: str) -> Diverged:
+    """The first call after the block `good` that leaves another word on the target, in one line.
+
+    Where the same calls agree when they are played again, the first word of the target's block, as it is
+    before that, which is not as in `now`, the block of the C core.
+    """
+    found = _first_word(link.read_block(len(now) // 2), now)
     block = array("H", good)
     controller = binding.Controller(block)
     action = array("H", [0] * (good[2 * _spec.H_DIMS] >> 4))
@@ -60,11 +74,9 @@ def first_difference(link: Link, good: bytes, calls: list[Call], title: str) -> 
         if code:
             return Diverged(f"{place}: the target refused it (code {code}), the C core did not")
         if link.crc() != zlib.crc32(block):
-            theirs = array("H", link.read_block(len(block)))
-            at = next(i for i in range(len(block)) if theirs[i] != block[i])
-            name = word_name(block, at)
-            return Diverged(f"{place}: word {at} ({name}) is {theirs[at]} there, {block[at]} in the C core")
+            word = _first_word(link.read_block(len(block)), block.tobytes())
+            return Diverged(f"{place}: {word or 'its block differed, and no longer does'}")
         if played != expected:
             return Diverged(f"{place}: action {list(played)} there, {list(expected)} in the C core")
     again = "played again from the last equal block, the same calls agree"
-    return Diverged(f"{title}: its block differs from that of the C core; {again}: is its memory sound?")
+    return Diverged(f"{title}: {found or 'an action differed'}; {again}: is its memory sound?")
