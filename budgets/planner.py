@@ -293,8 +293,8 @@ def plan(
     'fits always'
     """
     found = load_board(board) if board is not None else None
-    limits = [] if budget_bytes is None else [parse_size(budget_bytes), BLOCK_BYTES_MAX]
+    limits = [] if budget_bytes is None else [parse_size(budget_bytes)]
     if found is not None:
-        limits += [found.available_bytes(runtime), BLOCK_BYTES_MAX]
+        limits.append(found.available_bytes(runtime))
         runtime = runtime or found.runtime
-    return Plan(job, min(limits, default=None), found, runtime)
+    return Plan(job, min(*limits, BLOCK_BYTES_MAX) if limits else None, found, runtime)
