@@ -98,11 +98,14 @@ soak:
 	$(PYTHON) tests flips --seed $(SOAK_SEED)
 
 # Small changes of the core, each of which a test must notice; what survives has a reason in a list. About ten minutes.
-MUTANTS_N ?= 340
+# MUTANTS_SINCE=REVISION takes all that are in lines changed since then.
+MUTANTS_N ?= 400
 MUTANTS_SEED ?= 1
 MUTANTS_JOBS ?= 1
+MUTANTS_SINCE ?=
 mutants: .venv/.installed-test
-	$(BIN)/python tests mutants --n $(MUTANTS_N) --seed $(MUTANTS_SEED) --jobs $(MUTANTS_JOBS)
+	$(BIN)/python tests mutants --n $(MUTANTS_N) --seed $(MUTANTS_SEED) --jobs $(MUTANTS_JOBS) \
+	    $(if $(MUTANTS_SINCE),--since $(MUTANTS_SINCE))
 
 # The recorded streams on emulated processors: both byte orders, strict alignment, RISC-V, Cortex-M.
 machines: .venv/.installed-test

@@ -75,11 +75,11 @@ def test_an_edit_elsewhere_in_a_file_does_not_change_which_mutants_of_a_line_are
 
 
 def test_a_survivor_without_a_reason_is_named_and_one_with_a_reason_is_not():
-    one, two, three = c_source.mutations(CORE / "adamb_pool.c")[:3]
-    found = [(one, "survived", ""), (two, "survived", ""), (three, "killed", "recorded")]
-    line, new = mutants.summary(found, {one.key: "a reason"})
+    one, two, three, four = c_source.mutations(CORE / "adamb_pool.c")[:4]
+    found = [(each, "survived", "") for each in (one, two, four)] + [(three, "killed", "recorded")]
+    line, new = mutants.summary(found, {one.key: "too rare", four.key: "equivalent: never equal"})
     assert len(new) == 1 and str(two) in new[0]
-    assert line.startswith("1 of 3 mutants noticed, 1 survive for a reason, 1 without one; 0 do not compile")
+    assert line.startswith("1 of 3 mutants noticed, 1 survive for a reason, 1 without one; 1 more are equiv")
     row = tomllib.loads(new[0].split("\n", 1)[1])["survivor"][0]
     assert (row["file"], row["text"], row["change"], row["nth"]) == two.key, "the entry to complete"
 
@@ -90,18 +90,32 @@ def test_every_accepted_survivor_is_a_mutant_that_there_is_and_has_a_reason(ever
     assert all(len(reason) > 15 for reason in known.values())
 
 
-def test_the_sample_is_of_all_mutants_and_its_seed_follows_from_the_core(everything, tmp_path):
-    usual = {mutation.key for mutation in drawn(everything, mutants.N, mutants.SEED)}
+def test_the_sample_is_of_judged_mutants_and_its_seed_follows_from_the_core(everything, tmp_path):
+    """So a test fails for what an edit did, not for a mutant far from it that nobody had judged."""
+    judged = {mutation.key for mutation in drawn(everything, mutants.N, mutants.SEED)}
     first, again = (mutants.sampled(everything, FEW, mutants.tree_seed()) for _ in range(2))
     assert first == again and len(first) == FEW
-    fresh = [
-        one for seed in range(20) for one in mutants.sampled(everything, FEW, seed) if one.key not in usual
-    ]
-    assert len(fresh) > 10 * FEW
+    met = {one.key for seed in range(20) for one in mutants.sampled(everything, FEW, seed)}
+    assert met <= judged and len(met) > 10 * FEW
     copy = shutil.copytree(CORE, tmp_path / "c")
     assert mutants.tree_seed(copy) == mutants.tree_seed()
     (copy / "adamb_pool.c").write_text((copy / "adamb_pool.c").read_text() + "\n")
     assert mutants.tree_seed(copy) != mutants.tree_seed()
+
+
+def test_a_changed_line_brings_all_its_mutants_and_no_others(tmp_path):
+    path = Path(shutil.copy(CORE / "adamb_pool.c", tmp_path))
+    lines = path.read_text().splitlines(keepends=True)
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "one"]):
+        subprocess.run([*git, *words], check=True)
+    changed = next(i for i, line in enumerate(lines) if "return" in line and "+" in line) + 2
+    lines[changed - 2] = lines[changed - 2].replace(";", " + 1;")
+    path.write_text("\n" + "".join(lines))
+    found = mutants.changed_since(c_source.mutations(path), "HEAD", tmp_path)
+    assert {mutation.line for mutation in found} == {changed} and len(found) > 1
+    with pytest.raises(ValueError, match="--since nowhere"):
+        mutants.changed_since(found, "nowhere", tmp_path)
 
 
 def test_the_seed_of_the_sample_is_printed_when_the_tests_pass():
@@ -147,7 +161,7 @@ def test_damage_reaches_the_borders_of_what_a_link_may_be():
 
 @needs_gcc
 def test_a_few_mutants_and_those_once_unnoticed_are_noticed(everything, tmp_path):
-    """Of all mutants: each of these is noticed or has its reason. Every edit of the core brings others."""
+    """Each of these is noticed or has its reason. Every edit of the core draws others."""
     seed = mutants.tree_seed()
     some = mutants.sampled(everything, FEW, seed)
     for file, old, new in ONCE_UNNOTICED:
