@@ -14,6 +14,7 @@ into the extensions.
 import gzip
 import os
 import re
+import subprocess
 import tarfile
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +22,7 @@ from pathlib import Path
 from setuptools import setup
 from setuptools.command.build_ext import build_ext
 from setuptools.command.sdist import sdist
+from setuptools.errors import CompileError, LinkError
 
 HERE = Path(__file__).resolve().parent
 FOLDERS = ("firmware_model", "budgets", "host_sim", "tools")
@@ -28,6 +30,10 @@ DATA = (
     "*.toml", "*.md", "*.c", "*.h", "*.hpp", "*.cpp", "*.in", "*.js", "*.mjs", "*.css", "*.html", "py.typed",
 )  # fmt: skip
 GENERATED = ("_core.c", "_sim.c")
+# A step is many small functions in many files: gcc may put them into one another.
+ACROSS_FILES = (
+    "-flto=auto", "-fno-semantic-interposition", "-finline-limit=2000", "--param=inline-unit-growth=200",
+)  # fmt: skip
 
 
 class OptionalBuildExt(build_ext):
@@ -41,6 +47,16 @@ class OptionalBuildExt(build_ext):
             for extension in self.extensions:
                 extension.extra_compile_args += [f"-ffile-prefix-map={HERE}=.", "-g0"]
         super().build_extensions()
+
+    def build_extension(self, ext):
+        if self.compiler.compiler_type == "unix" and is_gcc(self.compiler.compiler_so[0]):
+            plain = ext.extra_compile_args, ext.extra_link_args
+            ext.extra_compile_args, ext.extra_link_args = ([*flags, *ACROSS_FILES] for flags in plain)
+            try:
+                return super().build_extension(ext)
+            except (CompileError, LinkError):  # a gcc that was built without it
+                ext.extra_compile_args, ext.extra_link_args = plain
+        return super().build_extension(ext)
 
 
 class SameBytesSdist(sdist):
@@ -61,6 +77,12 @@ class SameBytesSdist(sdist):
                 inside = Path(base_dir, path.relative_to(top)).as_posix()
                 archive.add(path, inside, recursive=False, filter=anonymous)
         return name
+
+
+def is_gcc(compiler):
+    """Whatever its name: on some systems gcc is clang, and cc is either."""
+    said = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False).stdout
+    return "Free Software Foundation" in said
 
 
 def anonymous(entry):
