@@ -26,6 +26,7 @@ from adamb.firmware_model import _spec as spec
 EPISODES_MAX = 10_000_000
 UNIT_BYTES = int(spec.UNIT_WORDS) * 2
 
+C_CORES = {"c": "the C core", "usermod": "the C core in MicroPython's firmware"}
 ALWAYS, RECLAIMS, NEVER = "fits always", "fits until an episode, then reclaims", "does not fit"
 
 
@@ -161,8 +162,11 @@ class Plan:
             if self.job.settings["share"] != "on" and self._with(share="on") <= self.budget_bytes:
                 ideas.append(f"share on (one tree for all steps): at most {self._with(share='on')} bytes")
         if self.verdict == NEVER:
-            if self.board and self.runtime == "micropython":
-                ideas.append(f"the C core, --runtime c: {self.board.available_bytes('c')} bytes there")
+            for runtime, what in C_CORES.items():
+                if self.board and self.runtime not in ("c", runtime):
+                    there = self.board.available_bytes(runtime)
+                    if there >= self.job.minimum_bytes:
+                        ideas.append(f"{what}, --runtime {runtime}: {there} bytes there")
             if self.job.minimum_bytes <= room:
                 ideas.append(f"a budget of {self.job.minimum_bytes} bytes or more")
         if self.certificate_bytes <= BLOCK_BYTES_MAX and (self.verdict != NEVER or room):
@@ -221,7 +225,7 @@ class Plan:
 
     def to_json(self) -> dict[str, Any]:
         job, rule = self.job, self.job.bound.rule
-        settings = {key: _plain(value) for key, value in job.settings.items()}
+        plain = {key: v if isinstance(v, str | int | float) else str(v) for key, v in job.settings.items()}
         smallest = {
             "always": _name(smallest_board(job, self.runtime, always=True)),
             "at_all": _name(smallest_board(job, self.runtime, always=False)),
@@ -232,7 +236,7 @@ class Plan:
             "horizon": job.horizon,
             "episodes": job.episodes,
             "mode": job.mode,
-            **settings,
+            **plain,
             "thresholds": list(rule.thresholds),
             "finest_level": job.bound.forest.finest_leaf(job.episodes),
             "finest_possible": rule.finest,
@@ -259,10 +263,6 @@ class Plan:
         }
 
 
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, str | int | float) else str(value)
-
-
 def _name(board: Board | None) -> str | None:
     return None if board is None else board.name
 
@@ -277,7 +277,7 @@ def smallest_board(job: PlannedJob, runtime: str | None = None, *, always: bool)
     if always and needed > BLOCK_BYTES_MAX:
         return None
     boards = [load_board(name) for name in board_names()]
-    if runtime == "micropython":
+    if runtime in ("micropython", "usermod"):
         boards = [board for board in boards if board.micropython_heap_bytes is not None]
     fitting = [board for board in boards if board.available_bytes(runtime) >= needed]
     return min(fitting, key=lambda board: (board.ram_bytes, board.name), default=None)

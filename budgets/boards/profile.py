@@ -14,7 +14,8 @@ from adamb.budgets.errors import InputError
 from adamb.budgets.toml_file import check_known, checked_text, read_toml, refuse
 
 BASES = ("data sheet", "measured", "estimate")
-RUNTIMES = ("micropython", "c")
+RUNTIMES = ("micropython", "usermod", "c")
+"""The Python core, the C core in MicroPython's firmware (`adamb port --usermod`), the C core alone."""
 
 #: Set aside on a board without MicroPython: vectors, the application's stack and its own variables.
 C_RESERVE_BYTES = 2048
@@ -132,16 +133,12 @@ class Board:
     @property
     def runtime(self) -> str:
         """The runtime assumed unless one is named: MicroPython where it has room for the Python core."""
-        return "micropython" if self._left_by_micropython > 0 else "c"
-
-    @property
-    def _left_by_micropython(self) -> int:
-        taken = CORE_IMPORT_BYTES + MICROPYTHON_RESERVE_BYTES
-        return max(0, (self.micropython_heap_bytes or 0) - taken)
+        heap = self.micropython_heap_bytes or 0
+        return "micropython" if heap > CORE_IMPORT_BYTES + MICROPYTHON_RESERVE_BYTES else "c"
 
     def available_bytes(self, runtime: str | None = None) -> int:
-        """The largest block: of MicroPython's heap what the imported core and a reserve for the program
-        leave, of the RAM under C what a reserve for the firmware leaves."""
+        """The largest block: of MicroPython's heap what the imported core (none, where the firmware has it)
+        and a reserve for the program leave, of the RAM under C what a reserve for the firmware leaves."""
         runtime = runtime or self.runtime
         if runtime not in RUNTIMES:
             raise InputError("runtime", runtime, f"must be one of {', '.join(RUNTIMES)}")
@@ -149,7 +146,8 @@ class Board:
             return max(0, self.ram_bytes - C_RESERVE_BYTES)
         if self.micropython_heap_bytes is None:
             raise InputError("runtime", runtime, f"{self.name} does not run MicroPython; use c")
-        return self._left_by_micropython
+        imported = CORE_IMPORT_BYTES if runtime == "micropython" else 0
+        return max(0, self.micropython_heap_bytes - imported - MICROPYTHON_RESERVE_BYTES)
 
     @property
     def cycles_per_instruction(self) -> Range:

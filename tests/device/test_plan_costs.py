@@ -79,10 +79,20 @@ def test_a_battery_lasts_as_long_as_the_worst_calls_let_it(planned, capsys):
     assert content["battery"]["sentence"] in shown and "per learning step" in shown
 
 
+def test_a_battery_under_micropython_lasts_as_long_as_the_mean_calls_let_it(capsys):
+    command = ["plan", "--board", "pico", "--battery", "1000mAh", "--period", "1s"]
+    assert main([*command, "--json", "-"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    mean = content["micropython"]["mean"]["bytecode"]
+    busy = load_board("pico").seconds(mean["act"]["instructions"] + mean["observe"]["instructions"])
+    assert content["battery"]["hours"] == pytest.approx(Battery(1000, 1).hours(load_board("pico"), busy))
+    assert "with mean calls" in content["battery"]["sentence"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["--board", "pico"], "--runtime c"),
+        (["--board", "pico", "--mode", "paper"], "measured in mode tracking only"),
         (["--board", "microbit", "--mode", "paper"], "no bound"),
         (["--board", "microbit", "--no-costs"], "times of --costs"),
         ([], "currents of a --board"),

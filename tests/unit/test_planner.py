@@ -92,8 +92,12 @@ def test_the_advice_works():
 def test_no_advice_asks_a_board_for_memory_that_it_does_not_have():
     """A micro:bit without room for the Python core had been told to take a larger budget."""
     never = plan(PAPER, board="microbit", runtime="micropython")
-    assert never.verdict == NEVER and len(never.changes) == 2
-    assert never.changes[0].startswith("the C core") and never.changes[1].startswith("the board")
+    assert never.verdict == NEVER and len(never.changes) == 3
+    assert [idea.startswith("the C core") for idea in never.changes] == [True, True, False]
+    assert never.changes[2].startswith("the board")
+    too_large = PlannedJob(2, 2, 31, 2000)
+    there = plan(too_large, board="microbit", runtime="micropython").changes
+    assert all("usermod" not in idea for idea in there), "1856 bytes are not enough for it"
     small = plan(PAPER, board="microbit", budget_bytes=100)
     assert f"a budget of {PAPER.minimum_bytes} bytes or more" in small.changes
     assert "the board nrf51" not in plan(PAPER, board="microbit", budget_bytes=1024).changes

@@ -23,13 +23,15 @@ if TYPE_CHECKING:
     from adamb.budgets.planner import Plan
     from adamb.budgets.wear import Wear
     from adamb.tools.measure.job_costs import JobCosts
+    from adamb.tools.measure.runtime_costs import RuntimeCosts
 
 EXAMPLE = (
     "Example: adamb plan --dims 1+1 --horizon 5 --episodes 2000 --mode paper --board microbit; "
     "adamb plan plant-motor --board pico"
 )
 DIMS, HORIZON = "1+1", 5
-IN_MICROPYTHON = "those of the C core are known (--runtime c); MicroPython's must be timed on the board"
+NO_COSTS, NO_WORST = "no instructions, stack, time and energy", "no worst times"
+RUNTIME = "micropython, usermod (the C core in its firmware) or c"
 JOB, MEMORY, SAVES, OUTPUT = "The job", "The memory", "Saves to flash", "Output"
 
 
@@ -51,7 +53,7 @@ def plan(  # long because: one line an option
     phi: Annotated[str | None, of_controller("phi", JOB)] = None,
     board: Annotated[str | None, _option("--board", help="a name or a profile's path", panel=MEMORY)] = None,
     budget: Annotated[str | None, _option("--budget", help="bytes: 4KiB, 512B, 4096", panel=MEMORY)] = None,
-    runtime: Annotated[str | None, _option("--runtime", help="micropython or c", panel=MEMORY)] = None,
+    runtime: Annotated[str | None, _option("--runtime", help=RUNTIME, panel=MEMORY)] = None,
     save_every: Annotated[
         str | None, _option("--save-every", help="period of saves, 10min or 1h: prints the wear", panel=SAVES)
     ] = None,
@@ -70,7 +72,6 @@ def plan(  # long because: one line an option
     from adamb.budgets.battery import Battery
     from adamb.budgets.planner import NEVER, PlannedJob
     from adamb.budgets.planner import plan as make_plan
-    from adamb.tools.measure.job_costs import JobCosts, measure_costs
 
     asked = Battery.asked(battery, period)
     if asked is not None and (board is None or not costs):
@@ -78,19 +79,25 @@ def plan(  # long because: one line an option
     job = PlannedJob(*_shape(problem, dims, horizon), episodes, mode, share, split, gamma, phi)
     made = make_plan(job, board=board, budget_bytes=budget_from(budget), runtime=runtime)
     wear = _wear(made, save_every, store)
-    found: JobCosts | str | None = None
-    if costs and made.verdict != NEVER:
-        asked_for = made.runtime != "micropython"
-        with waiting("counting instructions; the first time, the core is compiled"):
-            found = measure_costs(job, made.budget_bytes) if asked_for else IN_MICROPYTHON
+    found = _costs(made) if costs and made.verdict != NEVER else None
     life = _battery(asked, battery, found, made.board)
     if json is not None:
-        measured = found.to_json(made.board) if isinstance(found, JobCosts) else {}
+        measured = {} if found is None or isinstance(found, str) else found.to_json(made.board)
         write_json(json, made.to_json() | measured | life | (wear.to_json() if wear else {}))
     if json != "-":
         _show(made, found, wear, str(life.get("battery", {}).get("sentence", "")))
     if made.verdict == NEVER:
         raise typer.Exit(VIOLATED)
+
+
+def _costs(made: Plan) -> JobCosts | RuntimeCosts | str:
+    """Of the runtime that is asked for, or why there are none."""
+    from adamb.tools.measure.job_costs import measure_costs
+    from adamb.tools.measure.runtime_costs import FORMS, runtime_costs
+
+    with waiting("counting instructions; the first time, the core is compiled"):
+        alone = measure_costs(made.job, made.budget_bytes)
+    return alone if made.runtime not in FORMS else runtime_costs(made.job, made.runtime, alone)
 
 
 def _shape(problem: str | None, dims: str | None, horizon: int | None) -> tuple[int, int, int]:
@@ -123,24 +130,27 @@ def _wear(made: Plan, save_every: str | None, store: str) -> Wear | None:
 
 
 def _battery(
-    asked: Battery | None, shown: str | None, costs: JobCosts | str | None, board: Board | None
+    asked: Battery | None, shown: str | None, costs: JobCosts | RuntimeCosts | str | None, board: Board | None
 ) -> dict[str, dict[str, object]]:
-    """How long the battery lasts, if that was asked."""
+    """How long the battery lasts, if that was asked: with the worst calls of C, the mean ones elsewhere."""
+    from adamb.tools.measure.job_costs import JobCosts
+
     if asked is None or board is None or costs is None:
         return {}
     if isinstance(costs, str):
         raise InputError("battery", shown, f"needs times of act and observe: {costs}")
-    if costs.observe is None:
+    calls, kind = (costs, "the worst") if isinstance(costs, JobCosts) else (costs.means, "mean")
+    if calls is None or calls.observe is None:
         raise InputError("battery", shown, costs.note)
-    busy = board.seconds(costs.act + costs.observe)
-    return {"battery": {**asked.to_json(board, busy), "sentence": asked.sentence(board, busy, "the worst")}}
+    busy = board.seconds(calls.act + calls.observe)
+    return {"battery": {**asked.to_json(board, busy), "sentence": asked.sentence(board, busy, kind)}}
 
 
-def _show(made: Plan, costs: JobCosts | str | None, wear: Wear | None, life: str) -> None:
+def _show(made: Plan, costs: JobCosts | RuntimeCosts | str | None, wear: Wear | None, life: str) -> None:
     console = table_console()
     console.print(_table(made, costs, wear))
-    if isinstance(costs, str):
-        console.print(f"no instructions, stack, time and energy: {costs}", highlight=False, markup=False)
+    if missing := _missing(costs):
+        console.print(missing, highlight=False, markup=False)
     if life:
         console.print(life, highlight=False, markup=False)
     console.print(f"[bold]{made.sentence}[/bold]", highlight=False)
@@ -148,11 +158,29 @@ def _show(made: Plan, costs: JobCosts | str | None, wear: Wear | None, life: str
         console.print(("to change: " if number == 0 else "       or: ") + idea, highlight=False, markup=False)
 
 
-def _table(made: Plan, costs: JobCosts | str | None, wear: Wear | None) -> Table:
+def _missing(costs: JobCosts | RuntimeCosts | str | None) -> str:
+    """What there is no row for, and why."""
+    from adamb.tools.measure.runtime_costs import RuntimeCosts
+
+    if isinstance(costs, str):
+        return f"{NO_COSTS}: {costs}"
+    if not isinstance(costs, RuntimeCosts):
+        return ""
+    why = [costs.note] if costs.note else []
+    if isinstance(costs.alone, str):
+        why.append(f"{NO_WORST}: {costs.alone}")
+    elif costs.alone.note:
+        why.append(f"observe: {costs.alone.note}")
+    return "; ".join(why)
+
+
+def _table(made: Plan, costs: JobCosts | RuntimeCosts | str | None, wear: Wear | None) -> Table:
+    from adamb.tools.terminal.plan_rows import cost_rows
+
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=_title(made), title_justify="left")
     for heading in ("worst case", "value", "why"):
         table.add_column(heading, justify="right" if heading == "value" else "left")
-    costly = _cost_rows(costs, made) if costs and not isinstance(costs, str) else []
+    costly = cost_rows(costs, made.board) if costs and not isinstance(costs, str) else []
     for row in [*_rows(made), *costly, *(wear.rows() if wear else [])]:
         table.add_row(*row)
     return table
@@ -197,39 +225,3 @@ def _certificate(needed: int) -> str:
     if needed <= BLOCK_BYTES_MAX:
         return "a block of this size never fills: the certificate"
     return f"more than a block can have ({BLOCK_BYTES_MAX}): every block can fill"
-
-
-def _cost_rows(costs: JobCosts, made: Plan) -> list[tuple[str, str, str]]:
-    """Instructions and stack, and with a board time and energy; a range where the cycles are a range."""
-    from adamb.tools.measure.job_costs import TARGET
-
-    balls = f"up to {costs.relevant_balls} balls over a state" + (f"; {costs.note}" if costs.note else "")
-    rows = [
-        ("stack", f"{costs.stack_bytes} B", f"deepest call chain, {TARGET}"),
-        ("act", str(costs.act), f"instructions of the C core; {costs.depth} levels of V, {TARGET}"),
-        ("observe", "no bound" if costs.observe is None else str(costs.observe), f"instructions; {balls}"),
-    ]
-    board = made.board
-    if board is None:
-        return rows
-    low, high = board.cycles_per_instruction
-    model = f"{board.core.model}, {low:.2f}–{high:.2f} cycles" + (" (estimate)" if board.estimate else "")
-    rows.append(
-        ("time of act", _span(board.seconds(costs.act), 1e6, "µs"), f"{board.clock_hz / 1e6:g} MHz, {model}")
-    )
-    if costs.observe is not None:
-        rows.append(
-            ("time of observe", _span(board.seconds(costs.observe), 1e3, "ms"), "not on the critical path")
-        )
-    current = board.figures["active_current_ua"]
-    drawn = f"{_span((current.low, current.high), 1e-3, 'mA')} at {board.figures['supply_mv'].low / 1000:g} V"
-    rows.append(("energy of act", _span(board.energy_uj(costs.act), 1, "µJ"), f"per decision; {drawn}"))
-    if costs.observe is not None:
-        energy = _span(board.energy_uj(costs.observe), 1e-3, "mJ")
-        rows.append(("energy of observe", energy, "per learning step, at the worst"))
-    return rows
-
-
-def _span(pair: tuple[float, float], scale: float, unit: str) -> str:
-    low, high = (f"{value * scale:.3g}" for value in pair)
-    return f"{low} {unit}" if low == high else f"{low}–{high} {unit}"

@@ -24,6 +24,8 @@ CORES = {
     "mpy": "C, native `.mpy` file",
     "module": "C, in the firmware",
 }
+PLANNED = ("bytecode", "viper", "module")
+"""Forms that were also measured with every number of dimensions, for `adamb plan`."""
 ON_BOARDS, INSTRUCTION_SET = "Cortex-M0", "ARMv6-M"
 """Boards turn instructions of this processor into times; those with its instruction set run its very code."""
 
@@ -38,6 +40,19 @@ class FormCost:
     heap_bytes: int
     act: int
     observe: int
+
+
+@dataclass(frozen=True)
+class ShapeCost:
+    """One form with some number of dimensions on the processor of `ON_BOARDS`, and the C core in the same
+    steps, called by nothing."""
+
+    dims: str
+    core: str
+    act: int
+    observe: int
+    c_act: int
+    c_observe: int
 
 
 def kept() -> dict[str, Any]:

@@ -68,7 +68,7 @@ def block_for_board(name: str, settings: DeviceSettings, wanted: int | None, *, 
     if heap is None:
         raise InputError("board", board.name, f"does not run MicroPython; {way_out}")
     beside = MICROPYTHON_RESERVE_BYTES + (0 if usermod else CORE_IMPORT_BYTES)
-    room = max(0, heap - beside)
+    room = board.available_bytes("usermod" if usermod else "micropython")
     need = 2 * settings.required_words()
     if room < need:
         text = f"its MicroPython leaves {heap} bytes of heap and {beside + need} are needed; {way_out}"
