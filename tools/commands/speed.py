@@ -56,11 +56,13 @@ def speed(  # long because: one line an option
     """Measure one act and one observe on a recorded run, in every implementation.
 
     Rows: episodes, whole episodes in C as a run plays them; episodes-alone, the same for one learner;
-    c-batch and c, one call from Python for many controllers or for one; python, the twin; reference.
+    c-batch and c, one call from Python for many controllers or for one; python, the twin; reference, in
+    doubles; plain, the paper's pseudocode in Python objects as the authors' program has them (γ = 2, φ = 1).
     """
     from adamb.host_sim.agents import check_horizon
     from adamb.host_sim.registry import make_problem
     from adamb.tools.measure import call_times
+    from adamb.tools.measure.recorded_calls import record
 
     wanted = None if only is None else words("only", only)
     for name in wanted or ():
@@ -74,8 +76,9 @@ def speed(  # long because: one line an option
     check_horizon(task.horizon)
     names = _rows_for(task, wanted)
     cap = budget_from(budget)
-    recording = call_times.record(task, cap, given(mode=mode, share=share))
-    timings = [call_times.measure(name, recording, rounds) for name in names]
+    recording = record(task, cap, given(mode=mode, share=share))
+    times = {name: call_times.measure(name, recording, rounds) for name in names}
+    timings, factors = list(times.values()), call_times.factors(times)
     fastest = max(min(timing.step_ns for timing in timings), 1e-3)
     content = {
         "problem": problem,
@@ -87,10 +90,16 @@ def speed(  # long because: one line an option
         "budget_bytes": cap,
         **{name: recording.core(1).config.words[name] for name in ("mode", "share")},
         "rows": [timing.to_json(fastest) for timing in timings],
+        "times_faster": factors,
     }
     write_json(json, content)
     if json != "-":
-        table_console().print(_table(content, timings, fastest))
+        console = table_console()
+        console.print(_table(content, timings, fastest))
+        for fast, found in factors.items():
+            told = ", ".join(f"{_figure(factor)} × {times[slow].name}" for slow, factor in found.items())
+            if told:
+                console.print(f"{times[fast].name}: {told}", highlight=False, soft_wrap=True)
 
 
 def _rows_for(problem: Problem, wanted: list[str] | None) -> list[str]:
@@ -113,9 +122,13 @@ def _table(content: dict, timings: list[CallTime], fastest: float) -> Table:
         table.add_column(heading, justify="left" if heading == "implementation" else "right", no_wrap=True)
     for timing in timings:
         cells = [_nanoseconds(value) for value in (timing.act_ns, timing.observe_ns, timing.step_ns)]
-        table.add_row(timing.name, *cells, f"{timing.step_ns / fastest:.3g}×")
+        table.add_row(timing.name, *cells, f"{_figure(timing.step_ns / fastest)}×")
     return table
 
 
 def _nanoseconds(value: float) -> str:
-    return f"{value:.0f} ns" if value < 1000 else f"{value / 1000:.3g} µs"
+    return f"{value:.0f} ns" if value < 1000 else f"{value / 1000:.{1 if value < 1e5 else 0}f} µs"
+
+
+def _figure(ratio: float) -> str:
+    return f"{ratio:.3g}" if ratio < 100 else f"{ratio:.0f}"

@@ -3,75 +3,27 @@
 A run of the C core is recorded first; then each implementation is given the same states, rewards and next
 states, so that all of them grow alike and only their speed differs. Clock and loop cost the same everywhere
 and are measured with a subject that does nothing, and taken off. Whole episodes in C cannot be given states:
-there the run is played again, which is the recorded one, and its steps are timed in C.
+there the run is played again, which is the recorded one, and its steps are timed in C. The plain program is
+another algorithm than the controller's, so it plays a run of its own on the same instance.
 """
 
 from __future__ import annotations
 
 import time
 from array import array
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from adamb.budgets.errors import InputError
 from adamb.firmware_model.host import binding
-from adamb.host_sim.agent import Shape, offered
-from adamb.host_sim.agents import build
-from adamb.host_sim.agents.core import CoreAgent, _fractions
+from adamb.host_sim.agent import offered
 from adamb.host_sim.problem import Problem
 from adamb.host_sim.runner import CompiledPlay
-
-
-@dataclass(frozen=True)
-class RecordedCalls:
-    """What n controllers met: arrays over (episode, step, controller)."""
-
-    states: np.ndarray
-    rewards: np.ndarray
-    next_states: np.ndarray
-    options: dict[str, Any]
-    problem: Callable[[int], Problem]
-    """The problem once more, with so many of its instances."""
-
-    def shape(self, seeds: int) -> Shape:
-        episodes, horizon, _, d_s = self.states.shape
-        return Shape(d_s, self.options["d_a"], horizon, range(seeds), episodes)
-
-    def core(self, seeds: int, of: Sequence[int] = ()) -> CoreAgent:
-        """So many controllers, with the seeds from 0 or with those given."""
-        words = {name: value for name, value in self.options.items() if name not in ("d_a", "budget_bytes")}
-        shape = replace(self.shape(seeds), seeds=of) if of else self.shape(seeds)
-        return CoreAgent(shape, budget_bytes=self.options["budget_bytes"], **words)
-
-    def points(self, values: np.ndarray) -> list[list[array]]:
-        """Coordinates of the first controller as the core takes them, by episode and step."""
-        return [[array("H", row.tolist()) for row in episode] for episode in _fractions(values[:, :, 0])]
-
-    def first_rewards(self) -> list[list[int]]:
-        return _fractions(self.rewards[:, :, 0] + 0.5 / 65536).tolist()
-
-
-def record(problem: Problem, budget_bytes: int | None, options: dict[str, Any]) -> RecordedCalls:
-    """Play the whole problem with the C core."""
-    agent = build(CoreAgent, problem, budget_bytes=budget_bytes, **options)
-    shape = (problem.episodes, problem.horizon, problem.n)
-    states, next_states = np.empty((*shape, problem.d_s)), np.empty((*shape, problem.d_s))
-    rewards = np.empty(shape)
-    for k in range(problem.episodes):
-        state = problem.begin_episode()
-        for h in range(problem.horizon):
-            states[k, h] = state
-            rewards[k, h], state = problem.step(h, agent.act(h, state))
-            agent.observe(h, rewards[k, h], state)
-            next_states[k, h] = state
-        agent.end_episode()
-    kept = {**options, "d_a": problem.d_a, "budget_bytes": budget_bytes}
-    return RecordedCalls(
-        states, rewards, next_states, kept, lambda seeds: problem.again(problem.seeds[:seeds])
-    )
+from adamb.tools.measure.plain_program import PlainLearner
+from adamb.tools.measure.recorded_calls import RecordedCalls
 
 
 @dataclass(frozen=True)
@@ -197,9 +149,21 @@ SUBJECTS: dict[str, Callable[[RecordedCalls], Subject]] = {
 }
 
 
-def replay(subject: Subject, episodes: int, horizon: int) -> tuple[float, float]:
+class ProcessorShare:
+    """The part of the clock that this process was given, so that a busy computer does not blur a time."""
+
+    def __init__(self) -> None:
+        self._processor, self._clock = time.process_time_ns(), time.perf_counter_ns()
+
+    def of(self, *times: float) -> tuple[float, ...]:
+        clock = time.perf_counter_ns() - self._clock
+        processor = time.process_time_ns() - self._processor
+        return tuple(each * min(1.0, processor / max(1, clock)) for each in times)
+
+
+def replay(subject: Subject, episodes: int, horizon: int) -> tuple[float, ...]:
     """Nanoseconds of all acts and of all observes, clock included."""
-    clock = time.perf_counter_ns
+    share, clock = ProcessorShare(), time.perf_counter_ns
     act, observe, end_episode = subject.act, subject.observe, subject.end_episode
     acting = learning = 0
     for k in range(episodes):
@@ -211,7 +175,7 @@ def replay(subject: Subject, episodes: int, horizon: int) -> tuple[float, float]
             learning += clock() - between
             acting += between - before
         end_episode()
-    return acting, learning
+    return share.of(acting, learning)
 
 
 def whole_episodes(recording: RecordedCalls, seeds: int) -> tuple[float, float]:
@@ -233,9 +197,36 @@ def whole_episodes(recording: RecordedCalls, seeds: int) -> tuple[float, float]:
     return acting, learning
 
 
+PLAIN = "plain"
+PLAIN_BONUS = 0.5
+"""Its c of c/√n."""
+
+
+def plain_run(recording: RecordedCalls) -> tuple[float, ...]:
+    """Nanoseconds of all acts and of all observes of the plain program, clock included."""
+    problem, share, clock = recording.problem(1), ProcessorShare(), time.perf_counter_ns
+    rng = np.random.default_rng(0)
+    learner = PlainLearner(problem.d_s, problem.d_a, problem.horizon, PLAIN_BONUS, rng)
+    acting = learning = 0
+    for _ in range(problem.episodes):
+        state = problem.begin_episode()[0].tolist()
+        for h in range(problem.horizon):
+            before = clock()
+            action = learner.act(h, state)
+            acting += clock() - before
+            rewards, states = problem.step(h, np.array([action]))
+            reward, state = float(rewards[0]), states[0].tolist()
+            before = clock()
+            learner.observe(h, reward, state)
+            learning += clock() - before
+    return share.of(acting, learning)
+
+
 EPISODES: dict[str, Callable[[int], int]] = {"episodes": lambda seeds: seeds, "episodes-alone": lambda _: 1}
 """Whole episodes: how many learners play, of so many that were recorded."""
-NAMES = (*EPISODES, *SUBJECTS)
+NAMES = (*EPISODES, *SUBJECTS, PLAIN)
+SLOW = ("reference", PLAIN)
+"""What the factors of a run say how many times faster the episodes in C are."""
 
 
 def names_for(problem: Problem) -> list[str]:
@@ -247,6 +238,12 @@ def measure(name: str, recording: RecordedCalls, rounds: int) -> CallTime:
     """The fastest of some rounds: what disturbs a measurement only ever adds to it."""
     if name in EPISODES:
         return _measure_episodes(EPISODES[name](recording.states.shape[2]), recording, rounds)
+    if name == PLAIN:
+        found = [plain_run(recording) for _ in range(rounds)]
+        calls = recording.rewards[:, :, 0].size
+        return CallTime(
+            "paper's pseudocode in Python", *(min(times) / calls for times in zip(*found, strict=True))
+        )
     if name not in SUBJECTS:
         raise InputError("only", name, f"must be among {', '.join(NAMES)}")
     episodes, horizon = recording.states.shape[:2]
@@ -263,6 +260,22 @@ def measure(name: str, recording: RecordedCalls, rounds: int) -> CallTime:
         for column, clock in zip(zip(*found, strict=True), overhead, strict=True)
     )
     return CallTime(subject.name, act_ns, observe_ns)
+
+
+def factors(times: dict[str, CallTime]) -> dict[str, dict[str, float]]:
+    """How many times faster whole episodes in C are than what is slow, of what was measured, by name."""
+    return {
+        fast: {slow: round(times[slow].step_ns / times[fast].step_ns, 1) for slow in SLOW if slow in times}
+        for fast in EPISODES
+        if fast in times
+    }
+
+
+def _measure_plain(recording: RecordedCalls, rounds: int) -> CallTime:
+    calls = recording.rewards[:, :, 0].size
+    found = [plain_run(recording) for _ in range(rounds)]
+    act_ns, observe_ns = (min(column) / calls for column in zip(*found, strict=True))
+    return CallTime("paper's pseudocode in Python", act_ns, observe_ns)
 
 
 def _measure_episodes(learners: int, recording: RecordedCalls, rounds: int) -> CallTime:
