@@ -113,7 +113,7 @@ machines: .venv/.installed-test
 
 # Full disks, read-only folders, signals, too little memory, wrong clocks: the commands of the host go on afterwards.
 faults: .venv/.installed-test
-	$(BIN)/python -m pytest -q -n 2 tests/cli/test_faults.py tests/cli/test_faults_reuse.py
+	$(BIN)/python -m pytest -q -n 2 tests/cli/test_faults*.py
 
 # Two builds of wheel and sdist, compared byte by byte.
 same-bytes: .venv/.installed-test

@@ -7,7 +7,7 @@ than one and comparisons are paired. `adamb.host_sim.agents` knows them by name.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -202,3 +202,5 @@ class Progress:
     done: int = 0
     turn: tuple[int, int] = (0, 1)
     """How many learners were done before this one, and how many there are, where they take turns."""
+    so_far: Callable[[], Any] = lambda: None
+    """Makes a result of what is done, or None where nothing is."""

@@ -14,6 +14,9 @@ from typing import Any
 PART = ".part"
 """How a file ends that is not whole yet; a process that was killed leaves it behind."""
 
+UNFINISHED = ".unfinished"
+"""In a folder whose files are being saved; a process that was killed leaves it behind."""
+
 
 def write_atomic(path: Path, content: bytes) -> None:
     """Write beside the target, flush to the disk, rename: a reader sees the old file or the new one.

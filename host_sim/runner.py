@@ -237,7 +237,8 @@ def play(
     began, total, loop = time.perf_counter(), plan.episodes, None
     next_call = getattr(progress, "next_call", lambda done: total if progress is None else done + 1)
     try:
-        loop = Loop(problem, agent, plan)
+        made = loop = Loop(problem, agent, plan)
+        loop.progress.so_far = lambda: made.result(True, time.perf_counter() - began)
         while (done := loop.progress.done) < total:
             call = next_call(done)
             while loop.progress.done < min(call, total):
@@ -326,10 +327,7 @@ class Loop:
         else:
             self._episodes(self.compiled, min(until, point) - done)
         if self.progress.done == point:
-            self._record_bytes()
-
-    def _record_bytes(self) -> None:
-        self.recorded.append(self._bytes("bytes_used"))
+            self.recorded.append(self._bytes("bytes_used"))
 
     def _bytes(self, hook: str) -> np.ndarray:
         given = getattr(self.agent, hook)()
@@ -410,10 +408,9 @@ class Loop:
     def result(self, interrupted: bool, seconds: float) -> RunResult:
         problem, agent, done = self.problem, self.agent, self.progress.done
         self.read_optima()
-        points = self.points[: len(self.recorded)]
+        points, recorded = self.points[: len(self.recorded)], self.recorded
         if points.size == 0 or points[-1] != done:
-            points = np.append(points, done)
-            self._record_bytes()
+            points, recorded = np.append(points, done), [*recorded, self._bytes("bytes_used")]
         optimal = self.progress.optimal
         return RunResult(
             problem=problem.name,
@@ -427,7 +424,7 @@ class Loop:
             returns=self.progress.returns[:, :done],
             optimal=None if optimal is None else optimal[:, :done],
             points=points,
-            bytes=np.stack(self.recorded, axis=1),
+            bytes=np.stack(recorded, axis=1),
             bytes_peak=self._bytes("bytes_peak"),
             stats=self._stats(),
             clipped=problem.clipped.copy(),

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from adamb.budgets.errors import InputError
-from adamb.host_sim.files import json_bytes, write_atomic
+from adamb.host_sim.files import UNFINISHED, json_bytes, write_atomic
 
 PAGE_MARK = '<meta name="generator" content="adamb report">'
 """In the head of every page we write, so that a later one may replace it."""
@@ -30,11 +30,12 @@ def check_outputs(
 
     Called before the work, so that no hour of it is lost to a place that cannot be written: an InputError
     where a file is there already, an OSError that names the path where none can be made. The folder itself is
-    made later; of the other files the folder must exist.
+    made later; of the other files the folder must exist. Files of a save that did not end may be replaced.
     """
     alone = [*([] if json in (None, "-") else [Path(str(json))]), *files]
     inside = [] if folder is None else [folder / name for name in names]
-    for path in [*alone, *inside]:
+    cut = folder is not None and os.path.isfile(folder / UNFINISHED)
+    for path in [*alone, *([] if cut else inside)]:
         if os.path.isfile(path) and not force:
             raise InputError("out", str(path), "exists already; choose another place or add --force")
     for path in alone:
@@ -89,16 +90,23 @@ def refuse_to_replace(page: Path, *, force: bool) -> None:
 def save(folder: Path, files: dict[str, bytes], *, replace: bool = True) -> None:
     """Write the files of one run into a folder, in the order given, and those of no other run between them.
 
-    Without `replace` a file that another run has written since this one began is left alone.
+    Without `replace` a file that another run has written since this one began is left alone. A reader takes a
+    folder with the last of the files for complete, so this one is removed first and written last.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with _alone(folder):
+        mark = folder / UNFINISHED
+        replace = replace or mark.is_file()
         for name in files:
             if not replace and os.path.isfile(folder / name):
                 reason = "another run has written here meanwhile; choose another place or add --force"
                 raise FileExistsError(errno.EEXIST, reason, str(folder / name))
+        mark.write_text("a save of this folder has begun; the same command writes it again\n")
+        if os.path.isfile(folder / [*files][-1]):
+            (folder / [*files][-1]).unlink()
         for name, content in files.items():
             write_atomic(folder / name, content)
+        mark.unlink()
 
 
 @contextmanager

@@ -27,14 +27,18 @@ CELL_FOLDERS = ("cells", "entries")
 
 
 @contextmanager
-def on_renaming(act: Callable[[], None], finished: int | None = None) -> Iterator[None]:
-    """Do this before the first renaming, or before that of a cell when so many cells are finished."""
-    real, cells = os.replace, []
+def on_renaming(act: Callable[[], None], finished: int | None = None, passed: int = 0) -> Iterator[None]:
+    """Do this before the first renaming, or before that of a cell when so many cells are finished.
+
+    Or when so many files have got their names before.
+    """
+    real, cells, files = os.replace, [], []
 
     def replaced(source, target, **options):
+        files.append(target)
         if finished is not None and Path(target).parent.name in CELL_FOLDERS:
             cells.append(target)
-        if finished is None or len(cells) > finished:
+        if len(cells) > finished if finished is not None else len(files) > passed:
             os.replace = real
             act()
         return real(source, target, **options)
@@ -100,9 +104,15 @@ FAULTS = {
         lambda: signal.raise_signal(signal.SIGTERM), finished=1
     ),
 }
+LATER = {
+    "quota at a later file": failing(OSError(errno.EDQUOT, "quota")),
+    "kill -9 at a later file": lambda: os.kill(os.getpid(), signal.SIGKILL),
+    "SIGTERM at a later file": lambda: signal.raise_signal(signal.SIGTERM),
+}
+"""Faults that wait until some files have got their names."""
 
 
-def child(words: list[str], fault: str, said: Path) -> int:
+def child(words: list[str], fault: str, said: Path, passed: int = 0) -> int:
     """A process of its own, without the seconds that imports take; its errors go to a file."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # newer Pythons warn of forks beside threads
@@ -115,7 +125,7 @@ def child(words: list[str], fault: str, said: Path) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         os.dup2(handle, 2)
         sys.stdout, sys.stderr = (os.fdopen(number, "w") for number in (1, 2))  # not pytest's
-        with FAULTS[fault]():
+        with on_renaming(LATER[fault], passed=passed) if fault in LATER else FAULTS[fault]():
             code = main(words)
         sys.stderr.flush()
     finally:

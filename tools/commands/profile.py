@@ -13,6 +13,7 @@ from rich.table import Table
 
 from adamb.budgets.errors import InputError
 from adamb.budgets.sizes import parse_size
+from adamb.tools import so_far
 from adamb.tools.exit_codes import OK, VIOLATED
 from adamb.tools.options import bounded, default_folder, given, of_controller, pairs, seed_range
 from adamb.tools.options import in_panel as _option
@@ -65,7 +66,7 @@ def profile(  # long because: one line an option
     Exit code 1 when a measurement exceeds its upper bound.
     """
     from adamb.host_sim.results.profile import FILES
-    from adamb.tools.measure.growth_summary import summarise, summary_files
+    from adamb.tools.measure.growth_summary import KeptProfile, stopped_before, summarise, summary_files
     from adamb.tools.measure.memory_growth import GrowthTask, measure_all
     from adamb.tools.terminal import live_tasks
 
@@ -73,7 +74,6 @@ def profile(  # long because: one line an option
         raise InputError("mode", mode, f"must be one of {', '.join(MODES)}")
     if plot and out is None:
         out = default_folder("profile", problem)
-    check_outputs(json, out, FILES + (PLOTS if plot else ()), force=force)
     common: Any = {
         "problem": problem,
         "episodes": bounded("episodes", episodes, 10, 10_000_000),
@@ -85,13 +85,18 @@ def profile(  # long because: one line an option
         "options": given(share=share, split=split, gamma=gamma, phi=phi),
     }
     tasks = [GrowthTask(mode=each, **common) for each in MODES[mode]]
+    again = out is not None and stopped_before(out, tasks)
+    check_outputs(json, out, FILES + (PLOTS if plot else ()), force=force or again)
+    so_far.tell(out)
+    keeps = None if out is None else [KeptProfile(out, each) for each in MODES[mode]]
     with live_tasks.watch(Console(stderr=True), MODES[mode], episodes, quiet=quiet) as meters:
-        found = measure_all(tasks, meters)
+        found = measure_all(tasks, meters, keeps)
     summary = summarise(found)
     _show(found, summary, table_console(stderr=json == "-"))
     write_json(json, summary.to_json())
     if out is not None:
         save(out, {**(_plots(found) if plot else {}), **summary_files(summary)})
+        so_far.forget(out)
     if summary.interrupted:
         raise stopped(min(each.episodes for each in found), episodes, "episodes")
     raise typer.Exit(VIOLATED if summary.violations else OK)

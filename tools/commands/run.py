@@ -15,7 +15,7 @@ from rich.console import Console
 from adamb.budgets.errors import AdambError, InputError
 from adamb.budgets.sizes import format_bytes
 from adamb.host_sim.files import PART
-from adamb.tools import outputs
+from adamb.tools import outputs, so_far
 from adamb.tools.exit_codes import INTERRUPTED, OK, USAGE, VIOLATED
 from adamb.tools.options import (
     BATTERY,
@@ -83,9 +83,11 @@ class RunRequest:
         """Whether the run is going to write files; an error where it cannot."""
         if self.out is None and self.json is None:
             return False
-        from adamb.tools.measure.run_folder import names
+        from adamb.tools.measure.run_folder import names, stopped_before
 
         written = names(plot=self.plot, record=self.record)
+        if self.out is not None and stopped_before(self.out):
+            self.force = True
         return bool(outputs.check_outputs(self.json, self.out, written, force=self.force))
 
 
@@ -205,6 +207,7 @@ def perform(request: RunRequest) -> int:
     from adamb.tools.terminal.statistics_table import statistics_table
 
     writes = request.check_outputs()
+    so_far.tell(request.out)
     errors = Console(stderr=True)
     outcome = _simulate(request, errors)
     result = outcome.result
@@ -265,6 +268,7 @@ def _simulate(request: RunRequest, errors: Console) -> Outcome:
         told(agent, quiet),
         watch(errors, title, stop, quiet=quiet) as watcher,
     ):
+        watcher = _keeping(request, problem, agent, watcher)
         progress = follow(watcher if recorder is None else recorder.follow(watcher))
         failure = None
         try:
@@ -284,6 +288,18 @@ def _simulate(request: RunRequest, errors: Console) -> Outcome:
     whole = failure is None and not result.interrupted
     found = _references(request, errors) if whole and request.references and request.out else ({}, 0)
     return Outcome(result, problem, agent, recording, found, failure)
+
+
+def _keeping(request: RunRequest, problem: Problem, agent: Agent, watcher: Any) -> Any:
+    """Now and then what was done goes to a folder, for the case that the process is killed."""
+    if request.out is None:
+        return watcher
+    from adamb.tools.measure.run_folder import folder_files
+
+    asked: Any = {"asked_episodes": request.played.episodes, "recording": None}
+    return so_far.keep(
+        watcher, request.out, lambda result: folder_files(result, problem, agent, ({}, 0), **asked)
+    )
 
 
 def _powered(
@@ -327,6 +343,7 @@ def save(request: RunRequest, outcome: Outcome) -> bool:
             outputs.write_json(request.json, outcome.result.to_json())
         if request.out is not None:
             outputs.save(request.out, _files(request, outcome), replace=request.force)
+            so_far.forget(request.out)
     except OSError as error:
         reason = outputs.describe_os_error(error)
         print(f"adamb: error: the results above could not be saved: {reason}", file=sys.stderr)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+from adamb.budgets.errors import InputError
 from adamb.budgets.ledger import host_memory
 from adamb.host_sim.files import json_bytes
 from adamb.host_sim.results.profile import (
@@ -13,9 +16,11 @@ from adamb.host_sim.results.profile import (
     GrowthExponents,
     ProfilePoint,
     ProfileSummary,
+    read_profile,
 )
 from adamb.host_sim.results.record import rows_as_csv
-from adamb.tools.measure.memory_growth import QUANTITIES, Profile
+from adamb.tools.measure.memory_growth import QUANTITIES, GrowthTask, Profile
+from adamb.tools.so_far import Keeper
 
 
 def summarise(found: list[Profile]) -> ProfileSummary:
@@ -44,6 +49,29 @@ def summarise(found: list[Profile]) -> ProfileSummary:
 def summary_files(summary: ProfileSummary) -> dict[str, bytes]:
     """profile.json comes last: where it is, the folder is complete."""
     return {POINTS: rows_as_csv(ProfilePoint, summary.points), PROFILE: json_bytes(summary.to_json())}
+
+
+class KeptProfile:
+    """Saves what is measured of a mode so far, when it is time to; for any process."""
+
+    def __init__(self, out: Path, mode: str) -> None:
+        self.keeper = Keeper(out, f"{mode}-")
+
+    def __call__(self, profile: Callable[[], Profile]) -> None:
+        if self.keeper.due():
+            self.keeper.save(summary_files(summarise([profile()])))
+
+
+def stopped_before(folder: Path, tasks: list[GrowthTask]) -> bool:
+    """Whether the folder holds what these tasks left when they were stopped; they may then replace that."""
+    try:
+        there = read_profile(folder)
+    except (OSError, InputError):
+        return False
+    first = tasks[0]
+    same = (there.problem, there.seeds, there.seed_base, there.budget_bytes)
+    asked = (first.problem, len(first.seeds), first.seeds[0], first.budget_bytes)
+    return there.interrupted and same == asked and there.modes == [task.mode for task in tasks]
 
 
 def _ledgers(each: Profile) -> dict[str, Any]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,8 @@ QUANTITIES = ("bytes", "leaves", "units", "entries")
 WORD_BYTES = 2
 Meter = Callable[[int], object]
 """Told of every episode that is done; what is true ends the measurement there."""
+Keep = Callable[[Callable[[], "Profile"]], object]
+"""Given, at every point, what makes a profile of the points so far."""
 
 
 @dataclass(frozen=True)
@@ -169,7 +172,7 @@ def _checked(code: int) -> None:
         raise AdambError(f"the core refused a call with code {code}")
 
 
-def measure(task: GrowthTask, meter: Meter | None = None) -> Profile:
+def measure(task: GrowthTask, meter: Meter | None = None, keep: Keep | None = None) -> Profile:
     """Run the controllers of one mode, capped and uncapped, and compute their bounds."""
     from adamb.host_sim.agents import check_horizon
     from adamb.host_sim.registry import make_problem
@@ -191,9 +194,16 @@ def measure(task: GrowthTask, meter: Meter | None = None) -> Profile:
     given: Any = {key: task.options.get(key) for key in MEMORY_OPTIONS}
     job = PlannedJob(problem.d_s, problem.d_a, problem.horizon, task.episodes, task.mode, **given)
     points = log_points(task.episodes, task.per_decade)
-    points, tracks = _play(problem, Fleet(config, task.seeds, budgets), budgets, points, meter)
-    paper, met = _paper(job, points)
-    return Profile(task, job, points, tracks, _bounds(job, points), paper, met, time.perf_counter() - began)
+
+    def profile(points: list[int], tracks: dict[str, Track]) -> Profile:
+        paper, met = _paper(job, points)
+        seconds = time.perf_counter() - began
+        return Profile(task, job, points, tracks, _bounds(job, points), paper, met, seconds)
+
+    for so_far in _play(problem, Fleet(config, task.seeds, budgets), budgets, points, meter):
+        if keep is not None:
+            keep(partial(profile, *so_far))
+    return profile(*so_far)
 
 
 def _play(
@@ -202,15 +212,15 @@ def _play(
     budgets: Mapping[str, int | None],
     points: list[int],
     meter: Meter | None = None,
-) -> tuple[list[int], dict[str, Track]]:
+) -> Iterator[tuple[list[int], dict[str, Track]]]:
     """Step all controllers together; record at the points, and watch every episode for a full pool.
 
-    Where the meter asks to stop is the last point.
+    Gives the points so far and their tracks at every point. Where the meter asks to stop is the last one.
     """
     taken: dict[str, list[dict[str, np.ndarray]]] = {name: [] for name in budgets}
     felt = np.zeros(len(fleet.blocks), dtype=np.int64)
     full_words = [_spec.H_RECLAIMS, _spec.H_REFUSED, _spec.H_NO_ROOM]
-    wanted = set(points)
+    wanted, done = set(points), []
     for episode in range(1, points[-1] + 1):
         states = problem.begin_episode()
         for h in range(problem.horizon):
@@ -224,18 +234,18 @@ def _play(
         if stop or episode in wanted:
             for name in budgets:
                 taken[name].append(fleet.record(name))
+            done.append(episode)
+            yield (
+                list(done),
+                {name: _track(fleet, name, budgets[name], taken[name], felt) for name in budgets},
+            )
         if stop:
-            points = [*(each for each in points if each < episode), episode]
             break
-    return points, {
-        name: Track(
-            budget,
-            {key: np.stack([each[key] for each in taken[name]], axis=1) for key in QUANTITIES},
-            felt[fleet.rows[name]],
-            fleet.ledgers(name)[0],
-        )
-        for name, budget in budgets.items()
-    }
+
+
+def _track(fleet: Fleet, name: str, budget: int | None, taken: list[Any], felt: np.ndarray) -> Track:
+    values = {key: np.stack([each[key] for each in taken], axis=1) for key in QUANTITIES}
+    return Track(budget, values, felt[fleet.rows[name]].copy(), fleet.ledgers(name)[0])
 
 
 def _bounds(job: PlannedJob, points: list[int]) -> dict[str, list[int]]:
@@ -266,20 +276,24 @@ def _paper(job: PlannedJob, points: list[int]) -> tuple[dict[str, list[float]], 
     return {"leaves": leaves, "entries": entries, "bytes": [WORD_BYTES * each for each in entries]}, met
 
 
-def measure_all(tasks: Sequence[GrowthTask], meters: Sequence[Meter | None] | None = None) -> list[Profile]:
+def measure_all(
+    tasks: Sequence[GrowthTask],
+    meters: Sequence[Meter | None] | None = None,
+    keeps: Sequence[Keep | None] | None = None,
+) -> list[Profile]:
     """One process per mode when the work is worth starting one; a meter of each follows its episodes."""
     if not tasks:
         raise InputError("mode", "", "nothing to measure")
-    steps = sum(task.episodes * len(task.seeds) for task in tasks)
-    followed = list(zip(tasks, meters or [None] * len(tasks), strict=True))
+    steps, nobody = sum(task.episodes * len(task.seeds) for task in tasks), [None] * len(tasks)
+    followed = list(zip(tasks, meters or nobody, keeps or nobody, strict=True))
     if len(tasks) == 1 or steps < 200_000:
-        return [measure(task, meter) for task, meter in followed]
+        return [measure(*each) for each in followed]
     from joblib import Parallel, delayed
 
     return list(Parallel(n_jobs=len(tasks))(delayed(_measure_apart)(*each) for each in followed))
 
 
-def _measure_apart(task: GrowthTask, meter: Meter | None) -> Profile:
+def _measure_apart(task: GrowthTask, meter: Meter | None, keep: Keep | None) -> Profile:
     """Ctrl-C on a terminal reaches every process; here the meter tells when to stop."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    return measure(task, meter)
+    return measure(task, meter, keep)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from adamb.budgets.errors import InputError
 from adamb.host_sim.files import json_bytes
+from adamb.host_sim.provenance import typed_command
 from adamb.host_sim.results.lines import LINES, RunLines
-from adamb.host_sim.results.run import FILES, RECORDS, run_files
+from adamb.host_sim.results.run import FILES, RECORDS, RunFolder, run_files
 
 if TYPE_CHECKING:
     from adamb.host_sim.agent import Agent
@@ -19,6 +22,15 @@ PLOTS = ("reward.png", "reward.svg", "bytes.png", "bytes.svg", "partition.png", 
 def names(*, plot: bool, record: bool) -> tuple[str, ...]:
     """What the files are going to be called."""
     return (*FILES, LINES, *(PLOTS if plot else ()), *(RECORDS if record else ()))
+
+
+def stopped_before(folder: Path) -> bool:
+    """Whether the folder holds what this very command left when it was stopped; it may then replace that."""
+    try:
+        details = RunFolder.read(folder).details
+    except (OSError, InputError):
+        return False
+    return details is not None and details.interrupted and details.command == typed_command()
 
 
 def folder_files(
