@@ -21,6 +21,7 @@ chip: .venv/.installed-test .venv/.installed-chip
 # The C core under MicroPython, built from its sources: in MPY_DIR, or fetched from Debian. Builds take minutes.
 native: .venv/.installed-test
 	$(BIN)/python -m adamb.tools.device.micropython.sources
+	$(BIN)/python -m adamb.tools.device.micropython.pico
 	$(BIN)/python -m pytest tests/device/native
 
 test: .venv/.installed-test lint

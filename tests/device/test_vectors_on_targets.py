@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import struct
-from array import array
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from adamb.firmware_model.host import binding
 from adamb.tools.device.emulator import core
 from adamb.tools.device.emulator.compile import MemoryMap
 from adamb.tools.device.emulator.cortex_m import Machine
@@ -18,6 +14,7 @@ from adamb.tools.device.micropython.interpreter import run_program
 from adamb.tools.device.micropython.package import board_files
 from adamb.tools.device.port.common import TEMPLATES
 from support import replay
+from support.board_controller import BoardController
 from support.paths import VECTORS
 from support.replay import Mismatch, Replay
 
@@ -30,42 +27,10 @@ LONG = {path.name for path in FILES if path.name.startswith("long-")}
 SHORT = [path for path in FILES if path.name not in LONG]
 
 
-class BoardController:
-    """The core on an emulated processor behind the interface that a replay drives, codes and all."""
-
-    def __init__(self, config: Any, words: int, target: str) -> None:
-        self._machine = Machine(core.core_image(target), cpu=target, memory=MemoryMap(ram_bytes=64 * 1024))
-        self._words, self._d_a = words, config.d_a
-        self._block = self._machine.reserve(2 * words)
-        self._machine.write(self._block, b"\xa5\xa5" * words)
-        structure = bytes(binding.ffi.buffer(binding.c_config(SimpleNamespace(**config.as_dict()))))
-        place = self._machine.reserve(len(structure))
-        self._machine.write(place, structure)
-        self._point, self._action = self._machine.reserve(8), self._machine.reserve(8)
-        self.code = self._machine.call("adamb_init", place, self._block, words).result
-
-    @property
-    def w(self) -> array:
-        return array("H", self._machine.read(self._block, 2 * self._words))
-
-    def act(self, h: int, point: Any, action: array) -> int:
-        self._machine.write(self._point, struct.pack(f"<{len(point)}H", *point))
-        code = self._machine.call("adamb_act", self._block, h, self._point, self._action).result
-        if code == 0:
-            action[:] = array("H", self._machine.read(self._action, 2 * self._d_a))
-        return code
-
-    def observe(self, h: int, reward: int, point: Any) -> int:
-        self._machine.write(self._point, struct.pack(f"<{len(point)}H", *point))
-        return self._machine.call("adamb_observe", self._block, h, reward, self._point).result
-
-    def end_episode(self) -> int:
-        return self._machine.call("adamb_end_episode", self._block).result
-
-
 def play_on(path: Path, target: str, monkeypatch: pytest.MonkeyPatch) -> int:
     def start(_: str, config: Any, words: int) -> Any:
-        made = BoardController(config, words, target)
+        machine = Machine(core.core_image(target), cpu=target, memory=MemoryMap(ram_bytes=64 * 1024))
+        made = BoardController(config, words, machine)
         return made.code or made
 
     monkeypatch.setattr(replay, "start", start)

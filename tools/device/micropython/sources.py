@@ -11,7 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from adamb.tools.device.extras import DeviceToolFailed, DeviceToolMissing, build_folder
@@ -21,7 +21,12 @@ REMEDY = (
     "name a checkout of them in MPY_DIR, or fetch Debian's: python -m adamb.tools.device.micropython.sources"
 )
 CROSS = "arm-none-eabi-gcc"
-CROSS_REMEDY = "Debian: apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi"
+CROSS_CPP = "arm-none-eabi-g++"
+REMEDIES = {
+    CROSS: "Debian: apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi",
+    CROSS_CPP: "Debian: apt-get install gcc-arm-none-eabi libstdc++-arm-none-eabi-newlib",
+    "cmake": "Debian: apt-get install cmake",
+}
 TOOLS_REMEDY = "install the C compiler and make of your system"
 KEYS = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 #: Libraries that Debian's package leaves out; nothing of ours needs them.
@@ -39,6 +44,7 @@ QEMU_BOARDS = {
     ),
 }
 _NATIVE_TOOLS = ("make", "cc")
+Environment = Mapping[str, str] | None
 
 
 def find_sources() -> Path | None:
@@ -56,7 +62,7 @@ def missing(*programs: str) -> str | None:
         return f"MicroPython's sources: {REMEDY}"
     for program in (*_NATIVE_TOOLS, *programs):
         if shutil.which(program) is None:
-            return f"{program}: {CROSS_REMEDY if program == CROSS else TOOLS_REMEDY}"
+            return f"{program}: {REMEDIES.get(program, TOOLS_REMEDY)}"
     return None
 
 
@@ -70,28 +76,38 @@ def require(*programs: str) -> Path:
     return found
 
 
-def run(*command: str | Path, seconds: float = 1800.0, folder: Path | None = None) -> str:
-    done = subprocess.run(
-        [str(part) for part in command], capture_output=True, text=True, timeout=seconds, cwd=folder
-    )
+def run(
+    *command: str | Path, seconds: float = 1800.0, folder: Path | None = None, given: Environment = None
+) -> str:
+    words, environment = [str(part) for part in command], {**os.environ, **(given or {})}
+    done = subprocess.run(words, capture_output=True, text=True, timeout=seconds, cwd=folder, env=environment)
     if done.returncode != 0:
         lines = (done.stderr or done.stdout).strip().splitlines()
         raise DeviceToolFailed(f"{Path(command[0]).name} {command[1]}", "\n".join(lines[-12:]))
     return done.stdout
 
 
-def _built(name: str, product: str, root: Path, options: Sequence[str | Path], *, native: bool) -> Path:
+def built(
+    name: str,
+    product: str,
+    root: Path,
+    options: Sequence[str | Path],
+    *,
+    native: bool,
+    given: Environment = None,
+) -> Path:
     """What `make` gives with these options, kept until they or, in a native build, the module change."""
     files = module_files() if native else {}
     content = [part for place in sorted(files) for part in (place.encode(), files[place])]
-    seal = hashlib.sha256(b"\0".join([*content, str(root).encode(), *(str(o).encode() for o in options)]))
+    said = map(str, [root, *options, *(given or {}).values()])
+    seal = hashlib.sha256(b"\0".join([*content, *(each.encode() for each in said)]))
     folder = build_folder("micropython-built", f"{name}-{seal.hexdigest()[:12]}")
     target = folder / product
     if not target.exists():
         mpy_cross = root / "mpy-cross" / "build" / "mpy-cross"
         if not mpy_cross.exists():
             run("make", "-C", root / "mpy-cross")
-        run("make", *options, f"BUILD={folder}", f"PYTHON={sys.executable}")
+        run("make", *options, f"BUILD={folder}", f"PYTHON={sys.executable}", given=given)
     return target
 
 
@@ -101,7 +117,7 @@ def unix_program(*, native: bool) -> Path:
     options: list[str | Path] = ["-C", root / "ports" / "unix", *WITHOUT]
     if native:
         options.append(f"USER_C_MODULES={write_module(build_folder('micropython-module'))}")
-    return _built("unix-native" if native else "unix", "micropython", root, options, native=native)
+    return built("unix-native" if native else "unix", "micropython", root, options, native=native)
 
 
 def qemu_firmware(board: str, *, native: bool) -> Path:
@@ -110,7 +126,7 @@ def qemu_firmware(board: str, *, native: bool) -> Path:
     options: list[str | Path] = ["-C", root / "ports" / "qemu", "FROZEN_MANIFEST=", *QEMU_BOARDS[board]]
     if native:
         options.append(f"USER_C_MODULES={write_module(build_folder('micropython-module'))}")
-    return _built(f"{board}-native" if native else board, "firmware.elf", root, options, native=native)
+    return built(f"{board}-native" if native else board, "firmware.elf", root, options, native=native)
 
 
 def native_mpy(arch: str) -> Path:
@@ -118,7 +134,7 @@ def native_mpy(arch: str) -> Path:
     root = require(*([CROSS] if arch.startswith("arm") else []))
     folder = write_module(build_folder("micropython-module")) / "adamb"
     options: list[str | Path] = ["-C", folder, f"MPY_DIR={root}", f"ARCH={arch}"]
-    return _built(f"mpy-{arch}", "adamb.native.mpy", root, options, native=True)
+    return built(f"mpy-{arch}", "adamb.native.mpy", root, options, native=True)
 
 
 def version(root: Path) -> str:
@@ -131,29 +147,34 @@ def version(root: Path) -> str:
     return ".".join(numbers)
 
 
-def fetch(suite: str = "sid") -> Path:
-    """Debian's source package, unpacked in the build folder; nothing of the system changes."""
+def apt(suite: str, folder: Path) -> list[str]:
+    """apt-get for a suite of Debian, with lists of its own: the system stays as it is."""
     if shutil.which("apt-get") is None or not KEYS.exists():
         raise DeviceToolMissing(
             "apt-get with Debian's keys", "get MicroPython's sources, and name them in MPY_DIR"
         )
-    folder = build_folder("micropython")
-    parts, lists = folder / "parts", folder / "lists"
+    parts, lists = folder / f"parts-{suite}", folder / f"lists-{suite}"
     for made in (parts, lists / "partial"):
         made.mkdir(parents=True, exist_ok=True)
     filters = ("Origin: Debian", "Label: Debian")
     mirror = run("apt-get", "indextargets", "--format", "$(REPO_URI)", *filters).split()
     if not mirror:
         raise DeviceToolMissing("a Debian mirror in apt's sources", "name MicroPython's sources in MPY_DIR")
-    entry = f"Types: deb-src\nURIs: {mirror[0]}\nSuites: {suite}\nComponents: main\nSigned-By: {KEYS}\n"
-    (parts / "source.sources").write_text(entry)
+    where = f"URIs: {mirror[0]}\nSuites: {suite}\nComponents: main\nSigned-By: {KEYS}\n"
+    (parts / "both.sources").write_text(f"Types: deb deb-src\n{where}")
     own = [
         "Dir::Etc::sourcelist=/dev/null", f"Dir::Etc::sourceparts={parts}", f"Dir::State::lists={lists}",
         "Dir::Cache::pkgcache=", "Dir::Cache::srcpkgcache=", "APT::Sandbox::User=root",
     ]  # fmt: skip
-    apt = ["apt-get", *(word for option in own for word in ("-o", option))]
-    run(*apt, "update")
-    run(*apt, "source", "--download-only", "micropython", folder=folder)
+    command = ["apt-get", *(word for option in own for word in ("-o", option))]
+    run(*command, "update")
+    return command
+
+
+def fetch(suite: str = "sid") -> Path:
+    """Debian's source package, unpacked in the build folder."""
+    folder = build_folder("micropython")
+    run(*apt(suite, folder), "source", "--download-only", "micropython", folder=folder)
     archive = sorted(folder.glob("micropython_*.orig.tar.xz"))[-1]
     run("tar", "xf", archive, "-C", folder)
     found = find_sources()
