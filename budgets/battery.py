@@ -84,11 +84,15 @@ class Battery:
             "assumed": ASSUMED,
         }
 
+    def spoken(self, board: Board, busy_s: Range) -> str:
+        """How long it lasts, in the unit that suits."""
+        return _spoken(self.hours(board, busy_s))
+
     def sentence(self, board: Board, busy_s: Range, calls: str) -> str:
         """One line for people; `calls` says whether the times are means or worst cases."""
         sleep = board.figures["sleep_current_ua"]
         return (
-            f"{self.charge_mah:g} mAh last {_spoken(self.hours(board, busy_s))} with a decision every "
+            f"{self.charge_mah:g} mAh last {self.spoken(board, busy_s)} with a decision every "
             f"{self.period_s:g} s on {board.name}: {_span(*self.average_ua(board, busy_s))} µA with {calls} "
             f"calls, {_span(sleep.low, sleep.high)} µA asleep; assumed: {ASSUMED}"
         )

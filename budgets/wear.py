@@ -38,7 +38,8 @@ class Wear:
     def __post_init__(self) -> None:
         if self.slots < 2 * self.group_slots:
             least = 2 * self._group_bytes
-            raise InputError("store", self.store_bytes, f"saves of this block need at least {least} bytes")
+            saves = f"saves of a block of {self.block_bytes} bytes need at least {least} bytes"
+            raise InputError("store", self.store_bytes, f"{saves}; raise --store, or set a --budget")
 
     @property
     def _slot_bytes(self) -> int:

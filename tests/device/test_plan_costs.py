@@ -79,6 +79,20 @@ def test_a_battery_lasts_as_long_as_the_worst_calls_let_it(planned, capsys):
     assert content["battery"]["sentence"] in shown and "per learning step" in shown
 
 
+def test_a_battery_has_its_life_with_mean_calls_beside_the_one_with_the_worst(capsys):
+    """The bound on observe is loose: weeks with the worst calls were told where years are likely."""
+    board = load_board("microbit")
+    assert main(["plan", "--board", "microbit", "--battery", "1Ah", "--period", "1s", "--json", "-"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    mean, worst = content["instructions"]["mean"], content["instructions"]
+    assert all(mean[call] <= worst[call] for call in ("act", "observe"))
+    hours = Battery(1000, 1).hours(board, board.seconds(mean["act"] + mean["observe"]))
+    assert content["battery_mean"]["hours"] == pytest.approx(hours)
+    assert content["battery"]["hours"][1] < hours[0]
+    mean_life = Battery(1000, 1).spoken(board, board.seconds(mean["act"] + mean["observe"]))
+    assert content["battery"]["sentence"].endswith(f"with mean calls {mean_life}") and "years" in mean_life
+
+
 def test_a_battery_under_micropython_lasts_as_long_as_the_mean_calls_let_it(capsys):
     command = ["plan", "--board", "pico", "--battery", "1000mAh", "--period", "1s"]
     assert main([*command, "--json", "-"]) == 0

@@ -53,4 +53,5 @@ def test_plan_prints_the_wear(capsys):
 
 def test_a_store_that_is_too_small_is_one_line(capsys):
     error = refused(capsys, *PLAN, "--budget", "4KiB", "--save-every", "1h", "--store", "8KiB")
-    assert "store = 8192" in error and "at least 16384 bytes" in error
+    assert "store = 8192" in error and "a block of 4096 bytes need at least 16384 bytes" in error
+    assert "raise --store, or set a --budget" in error

@@ -132,7 +132,8 @@ def _wear(made: Plan, save_every: str | None, store: str) -> Wear | None:
 def _battery(
     asked: Battery | None, shown: str | None, costs: JobCosts | RuntimeCosts | str | None, board: Board | None
 ) -> dict[str, dict[str, object]]:
-    """How long the battery lasts, if that was asked: with the worst calls of C, the mean ones elsewhere."""
+    """How long the battery lasts, if that was asked: with the worst calls of C and mean ones, elsewhere with
+    mean ones alone."""
     from adamb.tools.measure.job_costs import JobCosts
 
     if asked is None or board is None or costs is None:
@@ -143,7 +144,12 @@ def _battery(
     if calls is None or calls.observe is None:
         raise InputError("battery", shown, costs.note)
     busy = board.seconds(calls.act + calls.observe)
-    return {"battery": {**asked.to_json(board, busy), "sentence": asked.sentence(board, busy, kind)}}
+    sentence, more = asked.sentence(board, busy, kind), {}
+    if isinstance(costs, JobCosts) and costs.mean is not None:
+        mean = board.seconds(sum(costs.mean))
+        sentence += f"; with mean calls {asked.spoken(board, mean)}"
+        more = {"battery_mean": asked.to_json(board, mean)}
+    return {"battery": {**asked.to_json(board, busy), "sentence": sentence}, **more}
 
 
 def _show(made: Plan, costs: JobCosts | RuntimeCosts | str | None, wear: Wear | None, life: str) -> None:

@@ -115,7 +115,7 @@ def port(  # long because: one line an option
     job = PortJob(settings, size, out, _command_line(), found.trained, found.plant, usermod).checked()
     refuse_folder(job.folder, force=force)
     with waiting(
-        "making the files; the first time, the core is compiled for five processors, which takes a minute"
+        "making the files; the first time, the core is compiled for five processors, which takes minutes"
     ):
         files = _files(job, None if c else board, package=package)
     write_folder(job.folder, files, force=force)

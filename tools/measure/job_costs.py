@@ -33,6 +33,11 @@ class JobCosts:
     relevant_balls: int
     depth: int
     note: str = ""
+    mean: tuple[int, int] | None = None
+    """Of act and observe, in the steps that the forms of MicroPython were measured with; mode tracking."""
+
+    steps: str = ""
+    """Which those were."""
 
     def to_json(self, board: Board | None) -> dict[str, Any]:
         """The numbers; with a board also time and energy, as ranges."""
@@ -47,6 +52,8 @@ class JobCosts:
             },
             "stack_bytes": self.stack_bytes,
         }
+        if self.mean is not None:
+            content["instructions"]["mean"] = dict(zip(("act", "observe"), self.mean, strict=True))
         if board is None:
             return content
         both = None if self.observe is None else self.act + self.observe
@@ -96,9 +103,18 @@ def measure_costs(job: PlannedJob, block_bytes: int | None) -> JobCosts | str:
         if job.mode == "paper":
             return JobCosts(act, None, stack, balls, depth, PAPER_NOTE)
         constants = _observe_constants(settings)
-        return JobCosts(act, int(constants.instructions(balls)), stack, balls, depth)
+        worst = int(constants.instructions(balls))
+        mean, steps = _mean(f"{job.d_s}+{job.d_a}")
+        return JobCosts(act, worst, stack, balls, depth, mean=mean, steps=steps)
     except (DeviceToolMissing, DeviceToolFailed) as reason:
         return str(reason)
+
+
+def _mean(dims: str) -> tuple[tuple[int, int], str]:
+    from adamb.tools.device.micropython.costs import shape_conditions, shape_rows
+
+    row = next(iter(shape_rows(dims).values()))
+    return (row.c_act, row.c_observe), shape_conditions(dims)
 
 
 @lru_cache(maxsize=16)

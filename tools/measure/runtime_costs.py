@@ -10,7 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from adamb.tools.device.micropython.costs import CORES, PLANNED, ShapeCost, kept
+from adamb.tools.device.micropython.costs import (
+    CORES,
+    PLANNED,
+    ShapeCost,
+    kept,
+    shape_conditions,
+    shape_rows,
+)
 from adamb.tools.measure.job_costs import JobCosts
 
 if TYPE_CHECKING:
@@ -92,11 +99,8 @@ def runtime_costs(job: PlannedJob, runtime: str, alone: JobCosts | str) -> Runti
     for call in CALLS:
         found = [getattr(row, call) / getattr(row, f"c_{call}") for row in shapes if row.core == form]
         per_call[call] = min(found), max(found)
-    rows = {row.core: row for row in shapes if row.dims == dims}
-    measured = (
-        f"MicroPython {content['micropython']} in QEMU, {content['steps']} steps with {dims}, "
-        f"H {content['horizon']}, a block of {content['block_bytes']} bytes, mode tracking"
-    )
+    rows = shape_rows(dims)
+    measured = f"MicroPython {content['micropython']} in QEMU, {shape_conditions(dims)}"
     note = PAPER_MEANS if job.mode == "paper" else ""
     return RuntimeCosts(form, {each: rows[each] for each in PLANNED}, per_call, alone, measured, note)
 

@@ -44,6 +44,10 @@ def _of_c(costs: JobCosts, board: Board | None) -> list[Row]:
     if costs.observe is not None:
         energy = _span(board.energy_uj(costs.observe), 1e-3, "mJ")
         rows.append(("energy of observe", energy, "per learning step, at the worst"))
+    if costs.mean is not None:
+        count = costs.mean[1]
+        energy = _in(board.energy_uj(count), ENERGIES)
+        rows.append(("mean observe", _time(count, board), f"{count} instructions, {energy}; {costs.steps}"))
     return rows
 
 

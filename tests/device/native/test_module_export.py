@@ -14,6 +14,7 @@ from adamb.tools.cli import main
 from adamb.tools.device.emulator import core
 from adamb.tools.device.extras import DeviceToolMissing
 from adamb.tools.device.micropython import costs, native, sources
+from adamb.tools.device.micropython.package import board_files
 from adamb.tools.device.port.micropython import API
 from support.command import refused
 
@@ -96,6 +97,24 @@ def test_the_readme_shows_what_each_form_costs(port: Path, pico: Path) -> None:
     for folder in (port, pico):
         assert shown in (folder / "README.md").read_text()
     assert f"the C core of your firmware | {costs.module_heap_bytes()} |" in (port / "README.md").read_text()
+
+
+def test_the_readme_says_what_calls_take_on_that_board(port: Path, pico: Path) -> None:
+    """In the words of the table of one board, whose figures are the same."""
+    forms = [name for form, name in costs.CORES.items() if form in costs.PLANNED]
+    rows = [line.split(" | ") for line in costs.board_table(costs.kept(), "pico").splitlines()[2:]]
+    times = {row[0].removeprefix("| "): (row[3], row[4].removesuffix(" |")) for row in rows}
+    for folder in (port, pico):
+        text = (folder / "README.md").read_text()
+        for form in forms:
+            assert "- {}: `act` {}, `observe` {}".format(form, *times[form]) in text
+
+
+def test_the_kept_figures_are_of_a_core_of_this_size() -> None:
+    """Otherwise measure again: python -m adamb.tools.measure.micropython_native --write."""
+    now = sum(path.stat().st_size for path in board_files("mpy").values())
+    then = [row["flash_bytes"] for row in costs.kept()["rows"] if row["core"] == "bytecode"]
+    assert all(abs(now - each) <= 0.1 * each for each in then)
 
 
 def test_the_c_core_leaves_the_block_the_heap_of_the_python_core(tmp_path: Path, capsys) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from adamb.budgets.boards import load_board
+from adamb.budgets.boards import Board, load_board
 from adamb.budgets.errors import AdambError, InputError
 from adamb.tools.exit_codes import OK, USAGE
 
@@ -59,6 +59,21 @@ def kept() -> dict[str, Any]:
     return tomllib.loads(KEPT.read_text(encoding="utf-8"))
 
 
+def shape_rows(dims: str) -> dict[str, ShapeCost]:
+    """What each form needs with so many dimensions, written as 2+1."""
+    rows = [ShapeCost(**row) for row in kept()["shapes"]]
+    return {row.core: row for row in rows if row.dims == dims}
+
+
+def shape_conditions(dims: str) -> str:
+    """What was measured."""
+    content = kept()
+    return (
+        f"{content['steps']} steps with {dims}, H {content['horizon']}, "
+        f"a block of {content['block_bytes']} bytes, mode tracking"
+    )
+
+
 def module_heap_bytes() -> int:
     """Heap that the C core in a firmware takes, the largest of the processors."""
     return max(row["heap_bytes"] for row in kept()["rows"] if row["core"] == "module")
@@ -92,6 +107,22 @@ def _times(seconds: tuple[float, float]) -> str:
     """Both ends with two digits: the range is wider than a third would tell."""
     low, high = (f"{float(f'{1e6 * each:.2g}'):,g}" for each in seconds)
     return f"{low} to {high} µs"
+
+
+def board_times(board: Board, dims: str) -> str:
+    """What mean calls of each form take on one board, in words."""
+    rows = shape_rows(dims)
+    parts = [
+        f"{CORES[form]}: `act` {_times(board.seconds(rows[form].act))}, "
+        f"`observe` {_times(board.seconds(rows[form].observe))}"
+        for form in PLANNED
+    ]
+    listed = "\n".join(f"- {part}" for part in parts)
+    guess = "; its cycles per instruction are an estimate" if board.estimate else ""
+    return (
+        f"On this board with {dims} dimensions, by its clock{guess}\n"
+        f"(`adamb plan --board {board.name}` also says the worst, and the energy):\n\n{listed}"
+    )
 
 
 def board_table(content: dict[str, Any], name: str) -> str:

@@ -175,14 +175,16 @@ def _values(job: PortJob, board: Board) -> dict[str, object]:
         "PEAK_MPY_BYTES": start_bytes("mpy", job.block_bytes).init_bytes,
         "PEAK_PY_BYTES": start_bytes("py", job.block_bytes).init_bytes,
         "LEFT_BYTES": heap - kept_bytes - job.block_bytes,
-        "NATIVE": _native_section(job),
+        "NATIVE": _native_section(job, board),
     }
 
 
-def _native_section(job: PortJob) -> str:
+def _native_section(job: PortJob, board: Board) -> str:
     """Of the README: how to build the C core in, or how to get it."""
     template = "native.md.in" if job.usermod else "native_hint.md.in"
-    return fill(template, {"NATIVE_PLACE": native.PLACE, "COSTS": costs.report(costs.kept())}).rstrip()
+    dims = f"{job.settings.d_s}+{job.settings.d_a}"
+    values = {"COSTS": costs.report(costs.kept()), "TIMES": costs.board_times(board, dims)}
+    return fill(template, {"NATIVE_PLACE": native.PLACE, **values}).rstrip()
 
 
 _NEW = "        controller = core.init(adamb_settings.CONFIG, block)"
