@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from array import array
@@ -14,6 +15,7 @@ pytest.importorskip("ziglang", reason="pip install adamb[device]")
 from adamb.tools.cli import main
 from adamb.tools.device.port.common import PLANTS
 from support.arduino import ARDUINO_H
+from support.command import refused
 
 pytestmark = [
     pytest.mark.slow,
@@ -66,6 +68,27 @@ def test_the_sketch_of_the_plant_goes_on_where_the_run_ended(run: Path, tmp_path
     assert list(map(int, done(tmp_path / "sketch", folder=tmp_path).split())) == words_of(run)
     others = [made / "examples" / plant / f"{plant}.ino" for plant in PLANTS if plant != "motor"]
     assert not [path.name for path in others if "adamb_trained" in path.read_text()], "of another plant"
+
+
+def test_a_controller_that_was_trained_for_this_plant_is_good_from_its_first_episode(tmp_path: Path) -> None:
+    """The exit code had said that it failed, because its last episodes were no better than its first."""
+    options = ["--episodes", "600", "--seeds", "1", "--budget", "4KiB", "--record", "--instance", "paper"]
+    assert main(["run", "plant-motor", *options, "--out", str(tmp_path / "run")]) == 0
+    said = done("make", "run", folder=exported(tmp_path / "run", tmp_path / "c"))
+    found = re.search(r"step: (0\.\d+) in the first 50 episodes", said)
+    assert found and float(found[1]) > 0.8, said
+
+
+def test_a_run_without_a_cap_is_refused_with_the_way_out(tmp_path: Path, capsys) -> None:
+    """Its block has the most bytes that a block can have, and a board had been asked for them."""
+    options = ["--episodes", "20", "--seeds", "1", "--record", "--out", str(tmp_path / "run")]
+    assert main(["run", "plant-motor", *options]) == 0
+    capsys.readouterr()
+    for target in (["--c"], ["--board", "pico"]):
+        says = refused(capsys, "port", tmp_path / "run", "--trained", *target, "--out", tmp_path / "no")
+        assert "its run had no cap" in says and "run it with --budget 4KiB" in says
+    assert main(["port", str(tmp_path / "run"), "--c", "--out", str(tmp_path / "c")]) == 0, "without it"
+    assert "block of 4096 bytes" in capsys.readouterr().out
 
 
 def test_the_package_installs_what_was_learnt_and_asks_for_its_bytes(run: Path, tmp_path: Path) -> None:

@@ -89,5 +89,9 @@ def _from_run(folder: Path, *, trained: bool) -> PortSource:
         if not (folder / BLOCK).is_file():
             raise InputError("trained", str(folder), f"has no {BLOCK}; add --record to adamb run")
         snapshot, size = pack(folder / BLOCK)
+        if run.summary.budget_bytes is None:
+            kept = f"its run had no cap, and a trained block keeps its {size} bytes"
+            limit = f"{kept}; run it with --budget 4KiB"
+            raise InputError("trained", str(folder), limit)
     plant = _plant(run.summary.problem)
     return PortSource(*run.details.dimensions, run.summary.horizon, options, size, snapshot, plant)
