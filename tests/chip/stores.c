@@ -3,7 +3,9 @@
  * The core is compiled with a call before every store. The block is then as all stores before have left it; act runs
  * on a copy of it, and what it chose is compared with what it would have chosen before and after the whole call.
  * The engine does not wait between two stores. For it a walk goes on from store to store and from call to call, with two to
- * four reads in between: the engine reads in every cycle, and no processor stores in two cycles one after the other. */
+ * four reads in between: the engine reads in every cycle, and no processor stores in two cycles one after the other.
+ *
+ * stores_open, _before, _seen and _after do the same for a block elsewhere, as in an emulated processor. */
 #include <stdint.h>
 #include <string.h>
 
@@ -106,13 +108,8 @@ PLAIN static void walk_on(uint32_t reads)
     walk.stores++;
 }
 
-PLAIN static void on_store(const void *address)
+PLAIN static void look(void)
 {
-    const uint16_t *at_word = (const uint16_t *)address;
-    if (inside || watched == 0 || at_word < watched || at_word >= watched + words_n) {
-        return;
-    }
-    inside = 1;
     report->stores++;
     walk_on(2 + random_below(3));
     for (uint8_t i = 0; i < PROBES && seen_n < SEEN_MAX * PROBES; i++) {
@@ -123,6 +120,16 @@ PLAIN static void on_store(const void *address)
         seen[seen_n].probe = i;
         seen[seen_n++].code = code;
     }
+}
+
+PLAIN static void on_store(const void *address)
+{
+    const uint16_t *at_word = (const uint16_t *)address;
+    if (inside || watched == 0 || at_word < watched || at_word >= watched + words_n) {
+        return;
+    }
+    inside = 1;
+    look();
     inside = 0;
 }
 
@@ -203,17 +210,45 @@ PLAIN static void choose_probes(uint8_t horizon, uint8_t h, const uint16_t *stat
     }
 }
 
-/* Play `steps` steps of noise. `which`: 1 watches observe, 2 end_episode, 3 both. Returns the last error code. */
-PLAIN int stores_run(const adamb_config *config, uint16_t *block, uint32_t words, uint32_t seed, uint64_t steps, int which,
-                     stores_report *out)
+PLAIN static void open_report(uint32_t words, uint32_t seed, stores_report *out)
 {
-    uint16_t state[3], next[3], action[3];
     memset(out, 0, sizeof *out);
     report = out;
     words_n = words;
     noise = seed * 2654435761u + 1u;
     watched = 0;
     inside = walk.on = 0;
+}
+
+PLAIN void stores_open(uint32_t words, uint32_t seed, stores_report *out)
+{
+    open_report(words, seed, out);
+    inside = 1; /* stores of this library are of no interest */
+}
+
+PLAIN void stores_before(const uint16_t *block, uint8_t horizon, uint8_t h, const uint16_t *state, const uint16_t *next)
+{
+    choose_probes(horizon, h, state, next);
+    begin(block);
+}
+
+PLAIN void stores_seen(uint16_t *block)
+{
+    watched = block;
+    look();
+}
+
+PLAIN void stores_after(const uint16_t *block)
+{
+    judge(block);
+}
+
+/* Play `steps` steps of noise. `which`: 1 watches observe, 2 end_episode, 3 both. Returns the last error code. */
+PLAIN int stores_run(const adamb_config *config, uint16_t *block, uint32_t words, uint32_t seed, uint64_t steps, int which,
+                     stores_report *out)
+{
+    uint16_t state[3], next[3], action[3];
+    open_report(words, seed, out);
     int code = adamb_init(config, block, words);
     random_point(state);
     for (uint64_t step = 0; step < steps && code == 0;) {

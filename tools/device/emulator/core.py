@@ -137,9 +137,10 @@ class EmulatedCore:
         memory: MemoryMap = MICROBIT,
         optimise: str = "size",
         image: Image | None = None,
+        counting: bool = True,
     ) -> None:
         self.image = image or core_image(target, optimise)
-        self.machine = Machine(self.image, cpu=target, memory=memory)
+        self.machine = Machine(self.image, cpu=target, memory=memory, counting=counting)
         self._d_a = config[1]
         self._words = words
         self._block = self.machine.reserve(2 * words)
