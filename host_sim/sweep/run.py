@@ -173,7 +173,8 @@ class _Work:
     def raise_failures(self) -> None:
         if self.failures:
             others = f" (and {len(self.failures) - 1} more)" if len(self.failures) > 1 else ""
-            raise AdambError(f"{self.failures[0]}{others}; the {self.done} finished cells are saved")
+            place = f"{self.store.folder}, their means in summary.csv there"
+            raise AdambError(f"{self.failures[0]}{others}; {self.done} finished cells are saved in {place}")
 
 
 def describe(

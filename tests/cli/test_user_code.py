@@ -120,7 +120,8 @@ def test_an_exception_in_a_sweep_costs_only_its_own_cells(capsys, tmp_path):
     shared = "episodes = 40\nseeds = 2\ntune_seeds = 2\n"
     spec.write_text(f"problems = ['{file}:Task', '{PROBLEM}']\nagents = ['random', {tuned}]\n{shared}")
     error = refused(capsys, "sweep", spec, "--out", out, "--jobs", 1, "--quiet")
-    assert f"{file}, line 8, dynamics: ZeroDivisionError" in error and "cells are saved" in error
+    assert f"{file}, line 8, dynamics: ZeroDivisionError" in error
+    assert f" finished cells are saved in {out}, their means in summary.csv there" in error
     with open(out / "summary.csv", newline="") as table:
         rows = [(row["problem"], row["agent"], row["seeds"]) for row in csv.DictReader(table)]
     assert rows == [(PROBLEM, "random", "2"), (PROBLEM, "adaql", "2")]
