@@ -64,7 +64,7 @@ static void renumber(cache_stack *stack)
     cache_table *table = &stack->table;
     memset(stack->tree, 0, ((size_t)stack->width + 1) * sizeof *stack->tree);
     stack->last = 0;
-    for (int32_t node = table->oldest; node >= 0; node = table->newer[node]) {
+    for (int32_t node = table->oldest; node >= 0; node = table->nodes[node].newer) {
         stack->position[node] = ++stack->last;
         mark(stack, stack->last, 1);
     }
@@ -97,8 +97,8 @@ int64_t cache_stack_keep(cache_stack *stack, uint64_t limit)
 {
     cache_table *table = &stack->table;
     for (int32_t node = table->oldest; node >= 0;) {
-        int32_t newer = table->newer[node];
-        if (cache_hash(table->key[node]) >= limit)
+        int32_t newer = table->nodes[node].newer;
+        if (cache_hash(table->nodes[node].key) >= limit)
             cache_table_remove(table, node);
         node = newer;
     }

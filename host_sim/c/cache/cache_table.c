@@ -13,15 +13,12 @@ int cache_table_init(cache_table *table, int32_t most)
     while (buckets < wanted)
         buckets *= 2;
     size_t n = (size_t)most;
-    table->key = malloc(n * sizeof *table->key);
-    table->chain = malloc(n * sizeof *table->chain);
-    table->newer = malloc(n * sizeof *table->newer);
-    table->older = malloc(n * sizeof *table->older);
+    table->nodes = malloc(n * sizeof *table->nodes);
     table->bucket = malloc(buckets * sizeof *table->bucket);
-    if (!table->key || !table->chain || !table->newer || !table->older || !table->bucket)
+    if (!table->nodes || !table->bucket)
         return 0;
     for (int32_t node = 0; node < most; node++)
-        table->chain[node] = node + 1 < most ? node + 1 : -1;
+        table->nodes[node].chain = node + 1 < most ? node + 1 : -1;
     memset(table->bucket, 0xFF, buckets * sizeof *table->bucket);
     table->mask = buckets - 1;
     table->most = most;
@@ -31,20 +28,18 @@ int cache_table_init(cache_table *table, int32_t most)
 
 void cache_table_free(cache_table *table)
 {
-    free(table->key);
-    free(table->chain);
-    free(table->newer);
-    free(table->older);
+    free(table->nodes);
     free(table->bucket);
     memset(table, 0, sizeof *table);
 }
 
 static void link_newest(cache_table *table, int32_t node)
 {
-    table->newer[node] = -1;
-    table->older[node] = table->newest;
+    cache_node *nodes = table->nodes;
+    nodes[node].newer = -1;
+    nodes[node].older = table->newest;
     if (table->newest >= 0)
-        table->newer[table->newest] = node;
+        nodes[table->newest].newer = node;
     else
         table->oldest = node;
     table->newest = node;
@@ -52,13 +47,14 @@ static void link_newest(cache_table *table, int32_t node)
 
 static void unlink_node(cache_table *table, int32_t node)
 {
-    int32_t newer = table->newer[node], older = table->older[node];
+    cache_node *nodes = table->nodes;
+    int32_t newer = nodes[node].newer, older = nodes[node].older;
     if (newer >= 0)
-        table->older[newer] = older;
+        nodes[newer].older = older;
     else
         table->newest = older;
     if (older >= 0)
-        table->newer[older] = newer;
+        nodes[older].newer = newer;
     else
         table->oldest = newer;
 }
@@ -66,11 +62,13 @@ static void unlink_node(cache_table *table, int32_t node)
 int32_t cache_table_add(cache_table *table, uint64_t key)
 {
     int32_t node = table->free_node;
-    int32_t *bucket = &table->bucket[cache_table_hash(key) & table->mask];
-    table->free_node = table->chain[node];
-    table->key[node] = key;
-    table->chain[node] = *bucket;
-    *bucket = node;
+    uint32_t place = (uint32_t)cache_table_hash(key) & table->mask;
+    cache_node *one = &table->nodes[node];
+    table->free_node = one->chain;
+    one->key = key;
+    one->place = place;
+    one->chain = table->bucket[place];
+    table->bucket[place] = node;
     link_newest(table, node);
     table->used++;
     return node;
@@ -78,12 +76,13 @@ int32_t cache_table_add(cache_table *table, uint64_t key)
 
 void cache_table_remove(cache_table *table, int32_t node)
 {
-    int32_t *from = &table->bucket[cache_table_hash(table->key[node]) & table->mask];
+    cache_node *nodes = table->nodes;
+    int32_t *from = &table->bucket[nodes[node].place];
     while (*from != node)
-        from = &table->chain[*from];
-    *from = table->chain[node];
+        from = &nodes[*from].chain;
+    *from = nodes[node].chain;
     unlink_node(table, node);
-    table->chain[node] = table->free_node;
+    nodes[node].chain = table->free_node;
     table->free_node = node;
     table->used--;
 }

@@ -3,11 +3,17 @@
 #define CACHE_TABLE_H
 #include <stdint.h>
 
+/* What a request reads of a node lies in one place, since there are more nodes than the processor keeps near. */
 typedef struct {
-    uint64_t *key;
-    int32_t *chain;           /* next node of the bucket; of a free node, the next free one */
-    int32_t *newer, *older;   /* neighbours in order of use, -1 at the ends */
-    int32_t *bucket;          /* first node of each bucket or -1 */
+    uint64_t key;
+    int32_t chain;        /* next node of the bucket; of a free node, the next free one */
+    int32_t newer, older; /* neighbours in order of use, -1 at the ends */
+    uint32_t place;       /* its bucket */
+} cache_node;
+
+typedef struct {
+    cache_node *nodes;
+    int32_t *bucket; /* first node of each bucket or -1 */
     uint32_t mask;
     int32_t most, used, free_node, newest, oldest;
 } cache_table;
@@ -31,8 +37,8 @@ static inline uint64_t cache_table_hash(uint64_t key)
 static inline int32_t cache_table_find(const cache_table *table, uint64_t key)
 {
     int32_t node = table->bucket[cache_table_hash(key) & table->mask];
-    while (node >= 0 && table->key[node] != key)
-        node = table->chain[node];
+    while (node >= 0 && table->nodes[node].key != key)
+        node = table->nodes[node].chain;
     return node;
 }
 
