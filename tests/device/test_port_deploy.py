@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,7 @@ def test_a_heap_too_small_for_the_python_core_names_usermod_as_the_remedy(
         (PLAIN, 846, False, None),
         (PLAIN, 2048, False, "51200 are needed; add --usermod"),
         (PLAIN, 846, True, "the C core is not on the board"),
+        (replace(NATIVE, has_files=False), 846, True, "the board has no file system"),
     ],
 )
 def test_what_a_firmware_must_have(found, block, usermod, says):

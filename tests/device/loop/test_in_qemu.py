@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import socket
-import subprocess
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -17,36 +12,13 @@ from adamb.tools.device.emulator import qemu
 from adamb.tools.device.emulator.core import c_folder, defines, sources
 from adamb.tools.device.loop import memory
 from support.command import adamb, refused
+from support.qemu_board import machine
 
 FIRMWARE = Path("/usr/share/firmware-microbit-micropython/firmware.hex")
 needs_qemu = pytest.mark.skipif(qemu.version() is None, reason=f"{qemu.PROGRAM}: {qemu.REMEDY}")
 needs_firmware = pytest.mark.skipif(
     not FIRMWARE.exists(), reason="apt-get install firmware-microbit-micropython; it is optional"
 )
-
-
-@contextmanager
-def machine(name: str, *arguments: str) -> Iterator[str]:
-    """A machine whose serial line is a socket; its address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        number = free.getsockname()[1]
-    command = [qemu.PROGRAM, "-M", name, "-display", "none", "-monitor", "none", *arguments]
-    command += ["-serial", f"tcp:127.0.0.1:{number},server=on,wait=off"]
-    process = subprocess.Popen(command)
-    try:
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline:
-            try:
-                socket.create_connection(("127.0.0.1", number), timeout=1).close()
-                break
-            except OSError:
-                time.sleep(0.05)
-        time.sleep(0.2)
-        yield f"socket://127.0.0.1:{number}"
-    finally:
-        process.terminate()
-        process.wait()
 
 
 @needs_qemu
@@ -58,7 +30,7 @@ def test_firmware_in_c_plays_over_its_uart_what_the_c_core_plays_here():
         defines=defines("cortex-m3"),
     )
     results = []
-    with machine("mps2-an385", "-kernel", str(program)) as place:
+    with machine("-M", "mps2-an385", "-kernel", str(program)) as place:
         for core in (f"board:{place}", "c"):
             problem = make_problem("oil-laplace", [0], episodes=4)
             results.append(simulate(problem, "adamb", budget_bytes="1KiB", core=core))
@@ -71,7 +43,7 @@ def test_firmware_in_c_plays_over_its_uart_what_the_c_core_plays_here():
 @needs_firmware
 def test_a_board_whose_heap_is_too_small_is_one_line_and_stays_as_it_was(capsys):
     """The micro:bit's MicroPython leaves 9 KiB; the Python core alone takes four times that."""
-    with machine("microbit", "-device", f"loader,file={FIRMWARE}") as place:
+    with machine("-M", "microbit", "-device", f"loader,file={FIRMWARE}") as place:
         task = ["oil-laplace", "--budget", "1KiB", "--episodes", 5, "--core", f"board:{place}", "--quiet"]
         for _ in range(2):
             says = refused(capsys, "run", *task)
@@ -81,7 +53,7 @@ def test_a_board_whose_heap_is_too_small_is_one_line_and_stays_as_it_was(capsys)
 @needs_qemu
 @needs_firmware
 def test_a_sweep_that_asks_for_such_a_board_names_it_and_goes_on(capsys, tmp_path):
-    with machine("microbit", "-device", f"loader,file={FIRMWARE}") as place:
+    with machine("-M", "microbit", "-device", f"loader,file={FIRMWARE}") as place:
         (tmp_path / "s.toml").write_text(
             'problems = ["oil-laplace"]\nepisodes = 5\nseeds = 1\nbudgets = ["1KiB"]\n'
             f'agents = ["adamb", {{ name = "adamb", core = "board:{place}", label = "there" }}]\n'

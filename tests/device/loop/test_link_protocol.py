@@ -9,7 +9,7 @@ import pytest
 from adamb.firmware_model import _spec
 from adamb.tools.device.emulator.core import HostCore
 from adamb.tools.device.loop import frames
-from adamb.tools.device.loop.link import Link, LinkLost, TargetRefused
+from adamb.tools.device.loop.link import UNITS, Link, LinkLost, TargetRefused
 from adamb.tools.device.loop.memory import MemoryTransport
 from adamb.tools.device.loop.target import link as device_link
 from support.looped import QUICK, FaultyTransport, PythonEnd, play, session
@@ -159,3 +159,9 @@ def test_no_error_of_one_byte_passes_the_check():
             damaged = line[:at] + bytes([value]) + line[at + 1 :]
             if damaged != line:
                 assert frames.decode(damaged, (5,)) in (None, sent)  # the bits that fill up the last letter
+
+
+def test_where_nothing_counts_time_the_link_says_so():
+    """CPython has no ticks_us, nor has MicroPython on some emulated boards."""
+    count, unit = device_link.clock()
+    assert unit == device_link.NOTHING and count() == count() and UNITS[unit] == ""

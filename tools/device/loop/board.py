@@ -27,9 +27,10 @@ GREETING = Patience(reply_seconds=0.7, tries=3)
 log = logging.getLogger("adamb.loop")
 
 
-def needed_bytes(words: int, *, native: bool = False) -> int:
-    """The free heap that a board must have for a block of so many words; `native`: it has the C core."""
-    return (0 if native else CORE_IMPORT_BYTES) + LINK_RESERVE_BYTES + 2 * words
+def needed_bytes(words: int, *, native: bool = False, file_bytes: int = 0) -> int:
+    """The free heap that a board must have for a block of so many words; `native`: it has the C core;
+    `file_bytes`: of files that are in the heap, too."""
+    return (0 if native else CORE_IMPORT_BYTES) + LINK_RESERVE_BYTES + 2 * words + file_bytes
 
 
 @dataclass
@@ -71,9 +72,12 @@ class BoardTarget:
     def _start(self, transport: PortTransport, words: int) -> None:
         with Prompt(transport) as repl:
             found = repl.probe(self.name)
-            self._check_heap(found, words)
+            wanted = target_files(found.kind, native=found.native)
+            files = {f"{FOLDER}/{place}": path.read_bytes() for place, path in wanted.items()}
+            in_heap = 0 if found.has_files else sum(map(len, files.values()))
+            self._check_heap(found, needed_bytes(words, native=found.native, file_bytes=in_heap))
             try:
-                self._install(repl, found)
+                self._install(repl, found, files)
                 repl.start(f"import sys; sys.path.insert(0, {FOLDER!r}); {MAIN}")
             except BaseException:
                 self._clear_away(repl)
@@ -81,8 +85,7 @@ class BoardTarget:
         self._started = True
         log.info("%s: the controller runs there", self.name)
 
-    def _check_heap(self, found: Found, words: int) -> None:
-        needed = needed_bytes(words, native=found.native)
+    def _check_heap(self, found: Found, needed: int) -> None:
         if found.free_bytes < needed:
             way_out = "take a smaller --budget or another board; adamb port --c runs in less"
             if not found.native:
@@ -93,9 +96,10 @@ class BoardTarget:
                 f"{found.free_bytes} bytes of heap are free, {needed} are needed; {way_out}",
             )
 
-    def _install(self, repl: Prompt, found: Found) -> None:
-        wanted_files = target_files(found.kind, native=found.native)
-        files = {f"{FOLDER}/{place}": path.read_bytes() for place, path in wanted_files.items()}
+    def _install(self, repl: Prompt, found: Found, files: dict[str, bytes]) -> None:
+        if not found.has_files:
+            log.info("%s: there is no file system; files are kept in its heap until the end", self.name)
+            repl.mount()
         wanted = hashlib.sha256(b"".join(files[place] for place in sorted(files))).hexdigest()[:16]
         there = repl.text_of(MARK)
         if there == wanted:

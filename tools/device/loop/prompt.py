@@ -19,6 +19,7 @@ from adamb.budgets.errors import AdambError, InputError
 from adamb.tools.device.loop.files import LINK
 from adamb.tools.device.loop.link import LinkLost, TargetRefused
 from adamb.tools.device.loop.port import PortTransport
+from adamb.tools.device.micropython.heap_files import MOUNT, NO_DEVICE
 
 RETURN_SECONDS = 5
 """How long the prompt may take to come back after something went wrong."""
@@ -30,9 +31,17 @@ try:
     from adamb import core
 except ImportError:
     core = getattr(sys, "modules", {}).pop("adamb", None) and None
+try:
+    import os
+    os.stat("/lib")
+    e = 0
+except OSError as error:
+    e = error.args[0]
+except Exception:
+    e = 0
 gc.collect()
 i = sys.implementation
-print((i[0], i[1][:3], getattr(i, "_mpy", 0) & 255, gc.mem_free(), bool(core), sys.platform))
+print((i[0], i[1][:3], getattr(i, "_mpy", 0) & 255, gc.mem_free(), bool(core), sys.platform, e))
 """
 CLOSE = """
 try:
@@ -88,6 +97,8 @@ class Found:
     native: bool
     """Whether the firmware has the C core."""
     platform: str
+    has_files: bool = True
+    """Whether it has a file system."""
 
     @property
     def kind(self) -> str:
@@ -98,7 +109,8 @@ def found_in(printed: Any, field: str, name: str) -> Found:
     """What PROBE printed; another Python than MicroPython is an error of this field."""
     if printed[0] != "micropython":
         raise InputError(field, name, f"runs {printed[0]}, not MicroPython")
-    return Found(tuple(printed[1]), int(printed[2]), int(printed[3]), bool(printed[4]), str(printed[5]))
+    version, bytecode, free_bytes, native, platform, error = printed[1:]
+    return Found(tuple(version), bytecode, free_bytes, native, platform, error != NO_DEVICE)
 
 
 class Prompt:
@@ -165,6 +177,10 @@ class Prompt:
 
     def probe(self, name: str) -> Found:
         return found_in(self._value(PROBE), "core", name)
+
+    def mount(self) -> None:
+        """Give a board without a file system one in its heap, until the next reset."""
+        self._twice(lambda: self.remote.exec(MOUNT))
 
     def text_of(self, place: str) -> str:
         """What is written in a file; empty where there is none."""

@@ -16,6 +16,7 @@ from types import TracebackType
 
 from adamb.tools.device.emulator import qemu
 from adamb.tools.device.extras import DeviceToolFailed, DeviceToolMissing
+from adamb.tools.device.micropython.heap_files import MOUNT
 from adamb.tools.device.micropython.interpreter import Run
 
 PIECE = 512
@@ -31,43 +32,6 @@ SHIFT = 3
 """An instruction takes 2^3 ns of the machine's time."""
 TICKS = {"mps2-an385": 25.0e6, "microbit": 16.0e6}
 """Of the processor's timer, a second."""
-
-# A file system whose files are in the heap; importing from it copies code, as from a board's flash.
-_FILES = """
-import io, os, sys, vfs
-F = {}
-class Files:
-    def mount(self, readonly, mkfs): pass
-    def umount(self): pass
-    def chdir(self, path): pass
-    def getcwd(self): return "/"
-    def stat(self, path):
-        path = path.strip("/")
-        if path in F: return (0x8000, 0, 0, 0, 0, 0, len(F[path]), 0, 0, 0)
-        for name in F:
-            if name.startswith(path + "/"): return (0x4000, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-        raise OSError(2)
-    def ilistdir(self, path):
-        return iter([(name, 0x8000, 0) for name in F if "/" not in name])
-    def remove(self, path): del F[path.strip("/")]
-    def open(self, path, mode):
-        path = path.strip("/")
-        if "w" in mode: return Writer(path)
-        if path not in F: raise OSError(2)
-        return io.BytesIO(F[path])
-class Writer(io.IOBase):
-    def __init__(self, path):
-        F[path] = bytearray()
-        self.path = path
-    def write(self, data):
-        F[self.path].extend(data)
-        return len(data)
-    def ioctl(self, request, value): return 0
-    def __enter__(self): return self
-    def __exit__(self, *why): pass
-vfs.mount(Files(), "/")
-sys.path.append("/lib")
-"""
 
 
 def instructions(ticks: float, machine: str) -> float:
@@ -93,7 +57,7 @@ class MicroPythonMachine:
     def __enter__(self) -> MicroPythonMachine:
         self._write(b"\r\x03\x01")
         self._until(b"CTRL-B to exit\r\n>")
-        self.run(_FILES).require_success()
+        self.run(f"{MOUNT}\nimport os, sys\nsys.path.append('/lib')").require_success()
         return self
 
     def __exit__(

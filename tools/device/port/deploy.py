@@ -55,7 +55,10 @@ def look(port: str) -> Found:
 
 
 def check_firmware(found: Found, port: str, block_bytes: int, *, usermod: bool) -> None:
-    """Refuse a firmware without the C core where it was asked for, and a heap that is too small."""
+    """Refuse a board without a file system, a firmware without the C core where it was asked for, and a
+    heap that is too small."""
+    if not found.has_files:
+        raise InputError("deploy", port, "the board has no file system; build a firmware that has one")
     if usermod and not found.native:
         text = "the C core is not on the board; build it as README.md says under Native speed"
         raise InputError("deploy", port, f"{text}, or leave --usermod out for the Python core")

@@ -14,7 +14,7 @@ from adamb.firmware_model import core
 from adamb.firmware_model._spec import LEARNER_HASH, SPEC_HASH
 
 VERSION = 1
-MICROSECONDS = 1
+NOTHING, MICROSECONDS = 0, 1
 WORDS = 48
 LINE = 152
 HEAD = 3
@@ -214,20 +214,22 @@ def serve(link, read_into, write):
 
 
 def clock():
-    """Microseconds; those of the WebAssembly build have steps of a thousand, its host has better ones."""
+    """What counts, and in which unit; the WebAssembly build's own clock has steps of a millisecond."""
     if sys.platform == "webassembly":
         import js
 
-        return lambda: int(1000 * js.performance.now())
-    from time import ticks_us
-
-    return ticks_us
+        return (lambda: int(1000 * js.performance.now())), MICROSECONDS
+    try:
+        from time import ticks_us
+    except ImportError:
+        return (lambda: 0), NOTHING
+    return ticks_us, MICROSECONDS
 
 
 def main():
     """Serve on the standard streams, which on a board are its serial port."""
     source, sink = getattr(sys.stdin, "buffer", sys.stdin), getattr(sys.stdout, "buffer", sys.stdout)
     try:  # noqa: SIM105  (MicroPython has no contextlib)
-        serve(Link(clock(), MICROSECONDS), source.readinto, sink.write)
+        serve(Link(*clock()), source.readinto, sink.write)
     except KeyboardInterrupt:
         pass
