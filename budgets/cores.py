@@ -36,6 +36,11 @@ class ProcessorCore:
     source: str
 
     @property
+    def runs_thumb_2(self) -> bool:
+        """Whether it executes the code of a Cortex-M3, instruction by instruction."""
+        return self.instruction_set in ("ARMv7-M", "ARMv7E-M", "ARMv8-M Mainline")
+
+    @property
     def cpi(self) -> Range:
         """Cycles per instruction with code and data in memory without wait states."""
         low, high = (

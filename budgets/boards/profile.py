@@ -160,9 +160,20 @@ class Board:
         """Whether the time per instruction rests on anything that no document states."""
         return self.core.estimate or self.figures["stall_cycles"].basis == "estimate"
 
-    def seconds(self, instructions: float) -> Range:
-        """Time of so many Cortex-M0 instructions at the board's clock."""
+    def cycles_of(self, counted: str) -> Range | None:
+        """Cycles per instruction of this emulated processor; None where the board executes other ones."""
         low, high = self.cycles_per_instruction
+        if counted == "cortex-m3":
+            fewer = self.core.instructions
+            return (low / fewer[0], high / fewer[1]) if self.core.runs_thumb_2 else None
+        return (low, high) if counted == "cortex-m0" else None
+
+    def seconds(self, instructions: float, counted: str = "cortex-m0") -> Range:
+        """Time of so many instructions at the board's clock."""
+        cycles = self.cycles_of(counted)
+        if cycles is None:
+            raise InputError("board", self.name, f"executes {self.core.instruction_set}, not {counted} code")
+        low, high = cycles
         return instructions * low / self.clock_hz, instructions * high / self.clock_hz
 
     @property
@@ -171,10 +182,10 @@ class Board:
         current, megahertz = self.figures["active_current_ua"], self.clock_hz / 1e6
         return current.low / megahertz, current.high / megahertz
 
-    def energy_uj(self, instructions: float) -> Range:
-        """Energy of so many Cortex-M0 instructions in microjoules: active current × supply × time."""
+    def energy_uj(self, instructions: float, counted: str = "cortex-m0") -> Range:
+        """Energy of so many instructions in microjoules: active current × supply × time."""
         current, volts = self.figures["active_current_ua"], self.figures["supply_mv"].low / 1000
-        low, high = self.seconds(instructions)
+        low, high = self.seconds(instructions, counted)
         return low * current.low * volts, high * current.high * volts
 
     def to_json(self) -> dict[str, Any]:

@@ -86,6 +86,21 @@ def test_a_broken_bound_is_reported() -> None:
     ]
 
 
+def test_instructions_of_a_cortex_m3_have_no_factor_for_another_instruction_set() -> None:
+    """168 MHz; a Cortex-M4 executes what was counted, and of Cortex-M0 code up to 30 % less."""
+    settings, stream = recording("default")
+    costs, board = measure_cortex(stream, "cortex-m3"), load_board("stm32f405")
+    request = SimpleNamespace(optimise="size", board="stm32f405", battery=Battery(1000, 1))
+    found = LatencyReport(settings, stream, costs, request)._board()  # type: ignore[arg-type]
+    stall = board.figures["stall_cycles"]
+    cycles = (board.core.cpi[0] + stall.low, board.core.cpi[1] + stall.high)
+    assert found is not None and found.battery is not None
+    assert found.act_max_us == pytest.approx([costs.act.max() * each / 168 for each in cycles], rel=1e-3)
+    busy = [(costs.act.mean() + costs.observe.mean()) * each / 168e6 for each in cycles]
+    hours = Battery(1000, 1).hours(board, (busy[0], busy[1]))
+    assert found.battery["hours"] == pytest.approx(hours, rel=1e-6)
+
+
 def test_act_costs_a_fixed_number_of_instructions_per_level() -> None:
     deepest = DeepestAct(stream_of("default").config, "cortex-m0")
     costs = [deepest.instructions(depth) for depth in range(deepest.deepest + 1)]
@@ -203,6 +218,8 @@ def test_the_micropython_target_measures_both_calls(capsys: pytest.CaptureFixtur
         (["--battery", "1Ah", "--period", "1s"], "--board"),
         (["--board", "pico", "--target", "host", "--battery", "1Ah", "--period", "1s"], "cortex"),
         (["--board", "pico", "--target", "host"], "board = 'pico': has its memory and clock"),
+        (["--board", "pico", "--target", "cortex-m3"], "board = 'pico': does not execute cortex-m3 code"),
+        (["--board", "esp32", "--target", "cortex-m3"], "take --target cortex-m0"),
         (["--board", "microbit", "--budget", "64KiB"], "budget = 65536: at most 15"),
         (["--board", "microbit", "--budget", "16000"], "budget = 16000: at most 15"),
         (["--board", "pico", "--battery", "big", "--period", "1s"], "1000mAh"),

@@ -133,6 +133,11 @@ def _check_choices(target: str, optimise: str, worst_of: int | None, board: str 
         raise InputError("optimise", optimise, "size or speed")
     if board is not None and not target.startswith("cortex"):
         raise InputError("board", board, "has its memory and clock mapped on a cortex target only")
+    if board is not None and target != "cortex-m0":
+        from adamb.budgets.boards import load_board
+
+        if load_board(board).cycles_of(target) is None:
+            raise InputError("board", board, f"does not execute {target} code; take --target cortex-m0")
     if worst_of is not None:
         bounded("worst-of", worst_of, 10_000, 100_000_000)
         if not target.startswith("cortex"):

@@ -191,17 +191,17 @@ class LatencyReport:
             return None
         board = load_board(self.request.board)
         act, observe = (
-            [round(1e6 * side, 3) for side in board.seconds(float(costs.max()))]
+            [round(1e6 * side, 3) for side in board.seconds(float(costs.max()), self.costs.target)]
             for costs in (self.costs.act, self.costs.observe)
         )
         means = [float(costs.mean()) for costs in (self.costs.act, self.costs.observe)]
-        joules = [[round(side, 4) for side in board.energy_uj(mean)] for mean in means]
+        joules = [[round(side, 4) for side in board.energy_uj(mean, self.costs.target)] for mean in means]
         life = self._battery(board, sum(means))
         return BoardTimes(board.name, board.estimate, act, observe, joules[0], joules[1], life)
 
     def _battery(self, board: Board, instructions: float) -> dict[str, Any] | None:
         """How long a battery lasts with a mean act and a mean observe in each period."""
-        asked, busy = self.request.battery, board.seconds(instructions)
+        asked, busy = self.request.battery, board.seconds(instructions, self.costs.target)
         if asked is None:
             return None
         return {**asked.to_json(board, busy), "sentence": asked.sentence(board, busy, "mean")}

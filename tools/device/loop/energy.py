@@ -15,9 +15,6 @@ from adamb.budgets.cores import Range
 from adamb.budgets.errors import InputError
 
 CALLS = ("act", "observe")
-COUNTED, THUMB_2 = "cortex-m0", "cortex-m3"
-THUMB_2_CORES = ("cortex-m4", "cortex-m33")
-"""They execute the code of a Cortex-M3, instruction by instruction."""
 ON_BOARD = "board:"
 NEEDS = "needs the currents of a --board, and --core cortex-m0 or board:PORT"
 
@@ -25,18 +22,7 @@ NEEDS = "needs the currents of a --board, and --core cortex-m0 or board:PORT"
 def measures_a_board(core: object, board: Board) -> bool:
     """Whether every target of `--core` gives figures that the board's profile can be applied to."""
     names = [name.strip() for name in str(core).split(",")]
-    return all(name.startswith(ON_BOARD) or _cycles(name, board) is not None for name in names)
-
-
-def _cycles(name: str, board: Board) -> Range | None:
-    """Cycles of the board for an instruction that this emulated processor has counted."""
-    low, high = board.cycles_per_instruction
-    if name == COUNTED:
-        return low, high
-    if name == THUMB_2 and board.core.name in THUMB_2_CORES:
-        fewer = board.core.instructions
-        return low / fewer[0], high / fewer[1]
-    return None
+    return all(name.startswith(ON_BOARD) or board.cycles_of(name) is not None for name in names)
 
 
 def why_none(found: dict[str, Any], board: Board) -> str:
@@ -59,7 +45,7 @@ def _seconds(found: dict[str, Any], call: str, board: Board) -> Range | None:
         return None
     unit, names = found["unit"], found["names"]
     if unit == "instructions":
-        cycles = _cycles(names[0], board) if len(set(names)) == 1 else None
+        cycles = board.cycles_of(names[0]) if len(set(names)) == 1 else None
         return cycles and (mean * cycles[0] / board.clock_hz, mean * cycles[1] / board.clock_hz)
     if not all(name.startswith(ON_BOARD) for name in names) or unit not in ("µs", "cycles"):
         return None
