@@ -158,6 +158,10 @@ static void wrong_calls(void)
     EXPECT(adamb_snapshot_restore(0, (uint32_t)length, other, WORDS), ADAMB_BAD_ARGUMENT);
     EXPECT(adamb_snapshot_restore(bytes, (uint32_t)length, 0, WORDS), ADAMB_BAD_ARGUMENT);
     EXPECT(adamb_snapshot_restore(bytes, 15, other, WORDS), ADAMB_BAD_BLOCK);
+    uint8_t *few = malloc(3); /* the sanitizer sees a read behind its end */
+    few[0] = few[1] = few[2] = 0;
+    EXPECT(adamb_snapshot_restore(few, 3, other, WORDS), ADAMB_BAD_BLOCK);
+    free(few);
     EXPECT(adamb_snapshot_restore(bytes, (uint32_t)length, other, words - 4), ADAMB_NO_MEMORY);
     EXPECT(adamb_snapshot_restore(bytes, (uint32_t)length, other, WORDS), 0);
     for (int word = 0; word < 2; word++) { /* of another version */
@@ -681,6 +685,20 @@ static void forged_snapshots(void)
     }
 }
 
+/* A link to the unit behind a full block: the sanitizer sees a read there. */
+static void behind_the_end(void)
+{
+    configure(1, 1, 1, 0, 0);
+    uint32_t bytes_of_block = 2u * (begin(40) & ~3u);
+    uint16_t *w = malloc(bytes_of_block);
+    memcpy(w, block, bytes_of_block);
+    w[ADAMB_H_FRESH] = w[ADAMB_H_UNITS];
+    w[ADAMB_H_USED_PEAK] = (uint16_t)(w[ADAMB_H_UNITS] - w[ADAMB_H_POOL_AT]);
+    w[w[ADAMB_H_STEPS_AT] + ADAMB_S_ROOT] = w[ADAMB_H_UNITS];
+    EXPECT(adamb_check(w, bytes_of_block / 2), ADAMB_BAD_BLOCK);
+    free(w);
+}
+
 /* The head of a snapshot and the words behind it must speak of the same block. */
 static void heads(void)
 {
@@ -891,6 +909,7 @@ int main(void)
     storages();
     heads();
     forged_snapshots();
+    behind_the_end();
     guards();
     deep_value();
     endless_chain();

@@ -21,6 +21,7 @@ from support.planted import (
     seal,
     too_fine,
 )
+from support.twins import CTwin
 
 FIELDS = vars(Config())
 
@@ -52,6 +53,11 @@ def refusals(twin: Twin, size: float) -> Iterator[Any]:
                 yield words, made if isinstance(made, int) else 0, digest(block)
                 if required < 0 or name != "horizon" or size < 0.5:
                     break
+    for extra in range(0, 4 * _spec.SHARE_TABLE_UNITS + 16, 2):  # with and without room for the sharing test
+        config = twin.config(FIELDS | {"share": 2})
+        block = array("H", bytes(2 * (twin.required_words(config) + extra)))
+        twin.init(config, block)
+        yield extra, digest(block)
     for gamma, numerator, denominator in [
         (1, 1, 1),
         (2, 5, 1),
@@ -64,7 +70,21 @@ def refusals(twin: Twin, size: float) -> Iterator[Any]:
     yield from arguments(twin)
 
 
+def of_python(twin: Twin) -> Iterator[Any]:
+    """What C leaves to its caller: a configuration without fields, and how long a block is."""
+    python = None if isinstance(twin, CTwin) else twin.module("core")
+    yield (
+        list(python.Config().thresholds)
+        if python
+        else twin.thresholds(_spec.DEFAULT_GAMMA, _spec.DEFAULT_PHI, 1)
+    )
+    block = array("H", used_block("1+1")[1])
+    for words in (0, _spec.H_WORDS, 4 * block[_spec.H_UNITS] - 1):
+        yield python.attach(block[:words]) if python else _spec.ERR_BLOCK
+
+
 def arguments(twin: Twin) -> Iterator[Any]:
+    yield from of_python(twin)
     fields, sound = used_block("2+1 testing")
     block, action = array("H", sound), array("H", [7])
     made = twin.attach(block)
@@ -151,8 +171,10 @@ def judgements(twin: Twin, size: float) -> Iterator[Any]:
 
 def _judged_words(rng: Random) -> dict[str, int]:
     """Header words that an end of an episode looks at."""
-    same_n, other_n = rng.choice((0, 7, 8, 9, 20, 255)), rng.choice((0, 39, 40, 41, 200, 255))
-    words = {"SAME_N": same_n, "OTHER_N": other_n, "OTHER_TOTAL": rng.choice((0, 255, 256, 257))}
+    least, pairs, most = _spec.SHARE_SAME_MIN, _spec.SHARE_PAIRS_MIN, _spec.SHARE_PAIRS_MAX
+    same_n = rng.choice((0, least - 1, least, least + 1, 20, 255))
+    other_n = rng.choice((0, pairs - 1, pairs, pairs + 1, 200, 255))
+    words = {"SAME_N": same_n, "OTHER_N": other_n, "OTHER_TOTAL": rng.choice((0, most - 1, most, most + 1))}
     for kind in ("REWARD", "NEXT"):
         factor, margin = (getattr(_spec, f"SHARE_{kind}_{name}") for name in ("FACTOR", "MARGIN"))
         words[f"SAME_{kind}"] = same = rng.randrange(same_n * 9 + 1)

@@ -22,6 +22,7 @@ from typing import Any
 
 from support.drivers import SANITIZERS
 from support.mutants.borders import counters, judgements, planted, refusals, sealed, texts, units
+from support.mutants.damages import damaged_calls, headers
 from support.mutants.mutation import INVALID, KILLED, SAME, SURVIVED, Mutation
 from support.mutants.scenarios import LIVED, calls, corners, recorded, used_block, verdicts
 from support.mutants.storage import guards, snapshots, stores
@@ -39,15 +40,15 @@ uint16_t adamb_pool_alloc(uint16_t *w)
 }
 """
 PLAIN = ("gcc", "-O2", "-DFUZZ_WITH_SANITIZERS")
-SIZES = {"c": 0.7, "python": 0.3}
+SIZES = {"c": 1.5, "python": 0.45}
 # In the order of how soon they notice a slip.
 ALL = [
-    recorded, refusals, units, texts, planted, verdicts, corners, calls, counters, judgements, sealed,
-    snapshots, stores, guards,
+    recorded, refusals, units, texts, planted, headers, verdicts, corners, calls, counters, judgements,
+    sealed, damaged_calls, snapshots, stores, guards,
 ]  # fmt: skip
 # Scenarios that a file's slips show in first.
 FIRST = {
-    "check": ("planted", "verdicts"), "words": ("verdicts", "sealed"), "guard": ("guards", "verdicts"),
+    "check": ("planted", "verdicts"), "words": ("headers", "verdicts"), "guard": ("guards", "verdicts"),
     "unit": ("units",), "store": ("stores",), "snapshot": ("snapshots",), "error": ("texts",),
     "config": ("refusals",),
 }  # fmt: skip

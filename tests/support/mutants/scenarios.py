@@ -22,7 +22,10 @@ from support.used_blocks import DAMAGED
 
 Twin = CTwin | PythonTwin
 # Blocks that are damaged; with the longest horizon, header words are larger than most links.
-KINDS = DAMAGED | {"1+1 long": (1, 1, 31, {"gamma": 1, "share": "off"}, 0)}
+KINDS = DAMAGED | {
+    "1+1 long": (1, 1, 31, {"gamma": 1, "share": "off"}, 0),
+    "2+1 per step": (2, 1, 2, {"gamma": 1, "share": "off"}, 2000),
+}
 LIVED = [*((name, 700) for name in KINDS), ("1+1 smallest", 100), ("1+1 smallest", 300), ("2+1 testing", 60)]
 """Blocks that scenarios begin with: kinds and steps."""
 
@@ -33,8 +36,10 @@ CORNERS = [
     Case(world="sweep", share=0, extra_words=300, steps=3000),
     Case(world="burst", d_s=3, gamma=1, horizon=2, steps=2000),
     Case(world="sweep", paper=1, extra_words=300, steps=1500),
+    Case(world="sweep", paper=1, phi_num=5, extra_words=300, steps=800),
     Case(world="noise", d_s=2, d_a=3, extra_words=0, steps=1500),
     Case(d_s=2, d_a=2, gamma=1, extra_words=8000, steps=1500),
+    Case(d_s=2, gamma=1, share=0, horizon=2, extra_words=8000, steps=1500),
     Case(world="burst", d_s=3, gamma=1, horizon=2, paper=1, steps=2000),
     Case(world="sweep", d_s=3, d_a=3, extra_words=600, steps=2000),
     Case(world="edges", disorder=True, d_s=2, steps=1500),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from array import array
 from collections.abc import Iterator
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -12,6 +13,16 @@ from adamb.firmware_model import _spec
 from support.flash import TEARS, Flash
 from support.mutants.scenarios import KINDS, Twin, digest, used_block
 from support.planted import Fickle
+
+
+class Failing(Flash):
+    """Its read fails once."""
+
+    fails_at = 0
+
+    def read(self, address: int, buffer: Any) -> int:
+        self.fails_at -= 1
+        return -1 if self.fails_at == 0 else super().read(address, buffer)
 
 
 def snapshots(twin: Twin, size: float) -> Iterator[Any]:
@@ -49,11 +60,65 @@ def stores(twin: Twin, size: float) -> Iterator[Any]:
         flash.page_bytes, flash.sector_bytes, flash.sectors = geometry
         made = twin.open_store(flash, words)
         yield geometry, made if isinstance(made, int) else (made.newest, made.sequence)
-    for geometry in [(64, 512, 3), (32, 2048, 2), (16, 64, 40), (256, 256, 5)]:
+    yield from borders_of_store(twin)
+    for geometry in [(64, 512, 3), (32, 2048, 2), (16, 64, 40), (256, 256, 5), (1, 512, 3)]:
         yield from life_of_store(twin, Flash(*geometry, seed=3), blocks, int(30 * size) + 6)
     yield from life_of_store(twin, Flash(64, 512, 4, seed=4, worn=2), blocks, int(30 * size) + 8)
     yield from fickle(twin, blocks)
     yield from forged(twin, blocks, int(100 * size))
+    yield from heads(twin, blocks)
+    yield from failing_reads(twin, blocks)
+
+
+def borders_of_store(twin: Twin) -> Iterator[Any]:
+    """Blocks of the fewest and of the most words, on a storage that has just room for two of them."""
+    most = 4 * _spec.UNITS_MAX
+    for words in (_spec.H_WORDS - 1, _spec.H_WORDS, most, most + 1, most + 4):
+        for spare in (-1, 0, 1):
+            made = twin.open_store(Flash(8, 8, 2 * ((32 + 2 * min(words, most) + 7) // 8) + spare), words)
+            yield words, spare, made if isinstance(made, int) else (made.newest, made.sequence)
+
+
+def failing_reads(twin: Twin, blocks: list[array]) -> Iterator[Any]:
+    """One read after the other fails, in an open, a restore or a save."""
+    flash = Failing(64, 512, 4, seed=9)
+    made = twin.open_store(flash, len(blocks[0]))
+    yield [made.save(block) for block in blocks]
+    for number in range(1, 40):
+        again, found = twin.open_store(flash, len(blocks[0])), array("H", [0x5A5A] * len(blocks[0]))
+        flash.fails_at = number
+        yield number, again.restore(found), again.newest, digest(found)
+        flash.fails_at = number
+        again = twin.open_store(flash, len(blocks[0]))
+        yield again.newest, again.sequence
+        flash.fails_at = number
+        yield again.save(blocks[number % 3]), again.newest, again.sequence
+        flash.fails_at = 0
+
+
+def heads(twin: Twin, blocks: list[array]) -> Iterator[Any]:
+    """Heads with a right CRC and lengths about the most; then the newest and the head before it damaged."""
+    flash = Flash(64, 512, 4, seed=8)
+    made = twin.open_store(flash, len(blocks[0]))
+    yield [made.save(block) for block in blocks]
+    sound, at = bytes(flash.data), made.newest * flash.sector_bytes
+    slot = (32 + 2 * len(blocks[0]) + 63) // 64 * 64
+    for length in [*range(slot - 18, slot + 20), 0, 15, 16, 17, 0xFFFFFFFF]:
+        head = bytearray(sound[at : at + 32])
+        head[4:12] = (77).to_bytes(4, "little") + length.to_bytes(4, "little")
+        head[12:16] = zlib.crc32(head[:12] + head[16:]).to_bytes(4, "little")
+        flash.data[:] = sound
+        flash.data[at : at + 32] = head
+        again = twin.open_store(flash, len(blocks[0]))
+        yield length, again.newest, again.sequence, again.restore(array("H", bytes(2 * len(blocks[0]))))
+    for before in (1, 2, 3):
+        flash.data[:] = sound
+        flash.data[at + 99] ^= 1
+        flash.data[(made.newest - before) % 4 * flash.sector_bytes] ^= 1
+        again = twin.open_store(flash, len(blocks[0]))
+        found = array("H", bytes(2 * len(blocks[0])))
+        yield before, again.newest, again.sequence, again.restore(found), digest(found)
+        yield again.save(blocks[1]), again.newest, again.sequence
 
 
 def life_of_store(twin: Twin, flash: Flash, blocks: list[array], saves: int) -> Iterator[Any]:
@@ -115,6 +180,7 @@ def guards(twin: Twin, size: float) -> Iterator[Any]:
             block = array("H", bytes(2 * words))
             made = twin.open_guard(config, block, twin.open_store(flash, words) if saves else None)
             yield from life_of_guard(twin, made, fields, Random(name), int(60 * size) + 10)
+            yield from ends_of_guard(twin, made, fields)
         for short in (0, 40, twin.required_words(config) - 1):
             refused = twin.open_guard(config, array("H", bytes(2 * short)), None)
             yield refused if isinstance(refused, int) else 0
@@ -122,6 +188,15 @@ def guards(twin: Twin, size: float) -> Iterator[Any]:
         other = twin.config(fields | {"horizon": fields["horizon"] + 1})
         taken = array("H", bytes(2 * words))
         yield isinstance(twin.open_guard(other, taken, twin.open_store(flash, words)), int), digest(taken)
+
+
+def ends_of_guard(twin: Twin, made: Any, fields: dict[str, Any]) -> Iterator[Any]:
+    for counter in ("damages", "restored", "reinitialised", "passes"):
+        getattr(made, "count", partial(setattr, made))(counter, 0xFFFE)
+    yield from life_of_guard(twin, made, fields, Random("ends"), 9)
+    for _ in range(4):
+        made.block[_spec.H_HASH] ^= 1
+        yield made.handle(_spec.ERR_BLOCK), made.damages, made.restored, made.reinitialised
 
 
 def life_of_guard(twin: Twin, made: Any, fields: dict[str, Any], rng: Random, episodes: int) -> Iterator[Any]:
