@@ -4,11 +4,14 @@ The block lies in an SRAM of two ports. The processor has one, 32 bits wide; the
 So the SRAM is two banks, of the even and of the odd words. Program and stack are in a memory of their own.
 What is around the chip, the plant, sees the ports of the engine, and asks the processor to learn through a
 mailbox. `hold` lets the host use the engine's port, to load and to read the block.
+
+What an SRAM finds in a word that the other port writes in the same cycle is not defined on many chips. So
+the processor waits with an access of the block while the engine decides, which is a few cycles.
 """
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
@@ -33,6 +36,7 @@ class Chip(wiring.Component):
     replied, reply    for one cycle: the processor has answered with this code, and `played` if it acted
     marked, mark      for one cycle: the program begins (1) or ends (0) what is to be measured
     cpu_*, engine_*   accesses of the SRAM, for counting
+    met               one port writes what the other uses, and the engine will not look again: never high
     """
 
     def __init__(self, shape: EngineShape, processor: str, program_words: int) -> None:
@@ -67,6 +71,7 @@ class Chip(wiring.Component):
                 "cpu_write": Out(1),
                 "engine_read": Out(1),
                 "engine_write": Out(1),
+                "met": Out(1),
             }
         )
 
@@ -78,12 +83,14 @@ class Chip(wiring.Component):
         m.d.comb += processor.halt.eq(self.halt)
         for name in ("start", "h", "state"):
             m.d.comb += Value.cast(getattr(engine, name)).eq(Value.cast(getattr(self, name)))
-        for name in ("done", "error", "action"):
+        for name in ("done", "busy", "error", "action"):
             m.d.comb += Value.cast(getattr(self, name)).eq(Value.cast(getattr(engine, name)))
-        # Every access takes two cycles: one to ask, one to answer.
-        m.d.sync += second.eq(bus.valid & ~second)
-        asked = bus.valid & ~second
         at_block, at_mailbox = bus.address[28], bus.address[29]
+        waits = at_block & (engine.busy | self.hold)
+        asked = Signal()
+        # Every access takes two cycles: one to ask, one to answer.
+        m.d.comb += asked.eq(bus.valid & ~second & ~waits)
+        m.d.sync += second.eq(asked)
         program = self._program(m, bus, asked & ~at_block & ~at_mailbox)
         block = self._block(m, bus, asked & at_block)
         mailbox = self._mailbox(m, bus, asked & at_mailbox)
@@ -114,8 +121,7 @@ class Chip(wiring.Component):
             chosen = Mux(self.hold, getattr(self, f"host_{name}"), getattr(engine.sram, name))
             m.d.comb += getattr(port, name).eq(chosen)
         odd, found, beside = Signal(), [], []
-        with m.If(port.read):
-            m.d.sync += odd.eq(port.address[0])
+        m.d.sync += odd.eq(port.address[0])
         for bank, name in enumerate(("even", "odd")):
             m.submodules[name] = store = memory.Memory(shape=16, depth=self.shape.words // 2, init=[])
             half, mine = slice(16 * bank, 16 * bank + 16), port.address[0] == bank
@@ -127,13 +133,16 @@ class Chip(wiring.Component):
                     m,
                     store,
                     port.address[1:],
-                    port.read & mine,
+                    Const(1),  # asked or not: the strobe would be late
                     (port.write & mine).replicate(2),
                     port.written,
                 )
             )
         kept = [(at == word // 2) & bus.strobes.word_select(word % 2, 2).any() for word in HEADER]
+        beats = Mux(port.address[0], bus.strobes[2:], bus.strobes[:2]).any()
+        clash = asked & (port.address[1:] == at) & (port.write | port.read & beats)
         m.d.comb += [
+            self.met.eq(clash & ~engine.recheck),
             engine.recheck.eq(asked & Cat(*kept).any() | self.hold),
             engine.sram.found.eq(Mux(odd, beside[1], beside[0])),
             self.host_found.eq(engine.sram.found),

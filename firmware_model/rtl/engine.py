@@ -5,13 +5,15 @@ for `observe`. Everything about the layout comes from the generated `_spec`.
 
 Deciding takes one read for the root slot, one for every level, one for the action, and two writes, the
 second of them in the cycle of done. With the cycle that finds the step and the one that finds the end of
-the walk this is depth + 5 cycles from start to done, depth + 6 with random actions. The depth of a sound
-block is at most L * d_s; for any content of the SRAM it is at most 16, as in C.
+the walk this is depth + 5 cycles from start to done. With random actions the random number is read before
+all this and written in the cycle after done; one cycle more if start comes while the header is read. The
+depth of a sound block is at most L * d_s; for any content of the SRAM it is at most 16, as in C.
 
-The header is not read again for every decision: its seal is compared once after reset, and once after
-`recheck`. Whoever shares the SRAM raises that when one of the `HEADER` words has been written. A decision
-asked for in the meantime waits. C reads the header in every call; raise `recheck` in the first cycle of
-every `start` for the same.
+C reads the header in every call. Here these reads come before start: while nothing is to be decided the
+engine reads the header again and again, and a decision goes by the last pass that was complete. Whoever
+else writes to the SRAM raises `recheck` with a write to one of the `HEADER` words; decisions then wait for
+a pass. So there is no difference to C but for a word that changes by itself, and that is noticed after two
+passes at most, if start is low for so long.
 """
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed, unsigned
@@ -29,8 +31,13 @@ SEALED = 4
 SEAL_SHIFT = 13
 SEAL_BITS = 16 + SEAL_SHIFT
 
+CHECK = ("TRIPLE", "KEEP", "TAKE")
+"""The states in which the header is looked at."""
+
 DEPTH_MAX = 16
 LEVEL_BITS = spec.LEVEL_MAX.bit_length()
+ROOT_AT = spec.H_WORDS + 1 + spec.S_V_SLOT
+"""The root slot of step 0, but for the thresholds of levels 1 to L."""
 H_BITS = spec.HORIZON_MAX.bit_length()
 
 assert spec.S_V_AUX == spec.S_V_SLOT + 2 and spec.UNIT_WORDS == 4, "a slot and its aux are two words apart"
@@ -55,8 +62,9 @@ class DecisionEngine(wiring.Component):
     """`act` of the block in an SRAM. Ports besides the SRAM's:
 
     start    hold it, `h` and `state` until `done`; in the cycle of `done` it is ignored
-    recheck  read the header again before the next decision
+    recheck  a word of the header was written: read it again before the next decision
     done     for one cycle; `error` and `action` hold until the next start
+    busy     a decision uses the SRAM; one whose ports must not meet lets the other port wait
     error    0 or the negative code of adamb_act; `action` is of no meaning with a code
     """
 
@@ -70,6 +78,7 @@ class DecisionEngine(wiring.Component):
                 "h": In(H_BITS),
                 "state": In(data.ArrayLayout(unsigned(16), shape.state_n)),
                 "done": Out(1),
+                "busy": Out(1),
                 "error": Out(signed(4)),
                 "action": Out(data.ArrayLayout(unsigned(16), shape.action_n)),
             }
@@ -85,9 +94,8 @@ class DecisionEngine(wiring.Component):
         self.d_s = Signal(2) if d_s is None else Const(d_s, 2)
         self.d_a = Signal(2) if d_a is None else Const(d_a, 2)
         self.horizon = Signal(H_BITS) if horizon is None else Const(horizon, H_BITS)
-        self.stale = Signal(init=1)
-        with m.If(self.recheck):
-            m.d.sync += self.stale.eq(1)
+        self.stale, self.sound = Signal(init=1), Signal()
+        self.asks = self.start & ~self.done & ~self.stale & ~self.recheck
         self._decision_registers(m)
         self._next_access(m)
         mix, added = Signal(SEAL_BITS), Signal(SEAL_BITS)
@@ -96,23 +104,32 @@ class DecisionEngine(wiring.Component):
             self._idle_state(m, mix)
             self._check_states(m, mix, added)
             self._decide_states(m)
+        with m.If(self.recheck):
+            m.d.sync += [self.stale.eq(1), self.usable.eq(0)]
+        # A flip-flop for each state: fewer gates than a number would need.
+        self.fsm.state.attrs["fsm_encoding"] = "one-hot"
+        checking = Cat(self.fsm.ongoing(name) for name in CHECK).any()
+        m.d.comb += self.busy.eq(~checking & (self.start | ~self.fsm.ongoing("IDLE")))
         return m
 
     def _idle_state(self, m: Module, mix: Signal) -> None:
         with m.State("IDLE"):
             m.d.comb += self.reading.eq(self.start & self.random)
-            m.d.sync += [self.depth.eq(0), mix.eq(0), self.other.eq(spec.H_RNG)]
-            with m.If(self.stale | self.recheck):
-                m.d.sync += self.other.eq(HEADER[0])
-                m.next = "TRIPLE"
-            with m.Elif(self.start & ~self.done):
-                m.d.sync += self.other.eq(self.root)
-                with m.If(self.usable & (self.h < self.horizon)):
-                    m.d.sync += self.error.eq(0)
-                    m.next = "ROOT"
-                with m.Else():
-                    wrong = Mux(self.usable, spec.ERR_ARGUMENT, spec.ERR_BLOCK)
-                    m.d.sync += [self.error.eq(wrong), self.done.eq(1)]
+            m.d.sync += [self.depth.eq(0), mix.eq(0), self.other.eq(HEADER[0])]
+            m.next = "TRIPLE"
+            with m.If(self.asks):
+                self._begin(m)
+
+    def _begin(self, m: Module) -> None:
+        """The cycle of start: the error code, and for a decision the address of the root slot."""
+        m.d.sync += self.other.eq(self.root)
+        with m.If(self.usable & (self.h < self.horizon)):
+            m.d.sync += self.error.eq(0)
+            m.next = "ROOT"
+        with m.Else():
+            wrong = Mux(self.usable, spec.ERR_ARGUMENT, spec.ERR_BLOCK)
+            m.d.sync += [self.error.eq(wrong), self.done.eq(1), self.other.eq(spec.H_RNG)]
+            m.next = "IDLE"
 
     # ---- the seal ------------------------------------------------------------------------------------------
 
@@ -120,21 +137,23 @@ class DecisionEngine(wiring.Component):
         """Three cycles a word, with one adder: mix times three, plus mix times eight, plus the word.
 
         Three and eight are the 11 of SPEC 3.5. The word is kept for a cycle: an SRAM answers late in its
-        cycle, too late for the comparisons.
+        cycle, too late for the comparisons. A decision ends a pass that need not be; with random actions it
+        begins a cycle later, at the address of the random number.
         """
-        at, once, found = Signal(range(len(HEADER))), Signal(SEAL_BITS), Signal(16)
+        self.at = at = Signal(range(len(HEADER)))
+        once, found = Signal(SEAL_BITS), Signal(16)
         last, following = at == len(HEADER) - 1, (*HEADER[1:], spec.H_RNG)
         m.d.comb += added.eq(found)
         with m.State("TRIPLE"):
-            with m.If(at == 0):
-                m.d.sync += self.stale.eq(self.recheck)
             m.d.comb += [added.eq(mix << 1), self.reading.eq(1)]
             m.d.sync += once.eq(mix)
             m.next = "KEEP"
+            self._leave(m, at)
         with m.State("KEEP"):
             m.d.comb += added.eq(once << 3)
             m.d.sync += found.eq(self.sram.found)
             m.next = "TAKE"
+            self._leave(m, at)
         with m.State("TAKE"):
             seal = (mix ^ (mix >> SEAL_SHIFT))[:16]
             with m.Switch(at):
@@ -144,20 +163,30 @@ class DecisionEngine(wiring.Component):
                         m.d.sync += self.other.eq(following[index])
             m.d.sync += at.eq(at + 1)
             m.next = "TRIPLE"
-            with m.If(last | self.stale | self.recheck):
-                m.d.sync += [at.eq(0), self.other.eq(spec.H_RNG)]
+            with m.If(last):
+                m.d.sync += [at.eq(0), self.stale.eq(0), self.usable.eq(self.sound)]
                 m.next = "IDLE"
+            self._leave(m, at)
+
+    def _leave(self, m: Module, at: Signal) -> None:
+        """End a pass over the header before its last word."""
+        with m.If(self.recheck | self.asks):
+            m.d.sync += [at.eq(0), self.other.eq(spec.H_RNG)]
+            m.next = "IDLE"
+            with m.If(~self.random & self.asks):
+                self._begin(m)
 
     def _take(self, m: Module, word: int, found: Value, seal: Value) -> None:
         """Keep what a header word says; what this engine cannot work with makes the block unusable."""
         good: Value = Const(1)
         if word == spec.H_UNITS:
-            m.d.sync += [self.units.eq(found), self.usable.eq(1)]
+            m.d.sync += self.sound.eq(1)
+            self._keep(m, self.units, found)
             good = found <= self.shape.words // spec.UNIT_WORDS
         elif word == spec.H_DIMS:
             good = self._take_dims(m, found)
         elif word == spec.H_SCALE:
-            m.d.sync += self.root_at.eq(found[8 : 8 + LEVEL_BITS] + (spec.H_WORDS + 1 + spec.S_V_SLOT))
+            self._keep(m, self.root_at, found[8 : 8 + LEVEL_BITS] + ROOT_AT)
             good = found[8:] < 2**LEVEL_BITS
         elif word == spec.H_HASH:
             good = found == spec.SPEC_HASH ^ seal
@@ -166,7 +195,12 @@ class DecisionEngine(wiring.Component):
         elif word == spec.H_FLAGS:
             m.d.sync += self.random.eq((found & spec.FLAG_RANDOM).any())
         with m.If(~good):
-            m.d.sync += self.usable.eq(0)
+            m.d.sync += self.sound.eq(0)
+
+    def _keep(self, m: Module, kept: Signal, found: Value) -> None:
+        """Of a block that is in use nothing changes before the seal has been compared."""
+        with m.If(~self.usable):
+            m.d.sync += kept.eq(found)
 
     def _take_dims(self, m: Module, found: Value) -> Value:
         good: Value = Const(1)
@@ -179,7 +213,7 @@ class DecisionEngine(wiring.Component):
         )
         for kept, fixed, field, most in fields:
             if fixed is None:
-                m.d.sync += kept.eq(field)
+                self._keep(m, kept, field)
                 good = good & (field != 0) & (field <= most)
             else:
                 good = good & (field == fixed)
@@ -251,11 +285,11 @@ class DecisionEngine(wiring.Component):
                 sram.written.eq(self.point),
                 behind.eq(spec.S_ACTION - spec.S_V_SLOT),
             ]
-            m.d.sync += [self.chosen.eq(found), self.done.eq(~self.random), self.other.eq(of_step)]
+            m.d.sync += [self.chosen.eq(found), self.done.eq(1), self.other.eq(of_step)]
             m.next = "PLAY"
         with m.State("PLAY"):
             m.d.comb += [sram.write.eq(1), sram.written.eq(self.played)]
-            m.d.sync += [self.done.eq(self.random), self.other.eq(spec.H_RNG)]
+            m.d.sync += self.other.eq(spec.H_RNG)
             m.next = "IDLE"
             with m.If(self.random):
                 m.next = "STIR"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from array import array
+from collections import Counter
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,47 @@ def test_twenty_thousand_random_steps_keep_the_words_of_the_c_core(dims: tuple[i
         host.w[:] = chip.w  # where init leaves words as they were
         play(chip, host, random.Random(seed), (*dims, 3), each)
         assert host.check() == 0
+
+
+@pytest.mark.parametrize("cpu", ["picorv32", "serv"])
+def test_the_engine_decides_while_the_processor_observes(cpu: str) -> None:
+    """At any moment, for another step; the block is as if it had not, but for what act writes."""
+    settings, rng = DeviceSettings(1, 1, 2, seed=9), random.Random(9)
+    words = settings.required_words() + 16
+    chip, host = ChipController(settings.fields(), words, cpu=cpu), controller(1, 1, 2, words, 9)
+    host.w[:] = chip.w
+    finest = host.w[spec.H_SCALE] >> 8
+    first = spec.H_WORDS + 1 + finest
+    seen, state = Counter(), point(rng, 1)
+    other = controller(1, 1, 2, words, 9)
+    for turn in range(120 if cpu == "picorv32" else 6):
+        h, its, mine, following = turn % 2, array("H", [0]), array("H", [0]), point(rng, 1)
+        assert chip.act(h, state, its) == host.act(h, state, mine) == 0 and its == mine
+        before, reward = array("H", host.w), 65535 - abs(mine[0] - state[0])
+        taken = chip.chip.observe_beside(h, reward, following, 1 - h, rng.randrange(2**32))
+        assert host.observe(h, reward, following) == 0
+        played = first + (1 - h) * spec.S_WORDS
+        for place in (played + spec.S_STATE, played + spec.S_ACTION):
+            host.w[place] = chip.w[place]
+        assert chip.w == host.w
+        for each in taken:
+            assert each.code == 0 and each.cycles <= finest + 6
+            near = [acted(other, block, 1 - h, each.state) for block in (before, host.w)]
+            seen["as before or after" if each.action in near else "of a moment"] += 1
+            lowest = each.action & -each.action
+            assert lowest >= 1 << (15 - finest), f"{each.action:#x} is no action"
+        state = following
+        if h == 1:
+            assert chip.end_episode() == host.end_episode() == 0
+    assert seen["as before or after"] > 1000 and chip.chip.met == 0
+
+
+def acted(other: Any, block: array, h: int, state: int) -> int:
+    """What the C core decides on a copy of a block."""
+    action = array("H", [0])
+    other.w[:] = block
+    assert other.act(h, [state], action) == 0
+    return action[0]
 
 
 def test_the_smallest_processor_keeps_the_words_too() -> None:

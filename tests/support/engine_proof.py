@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Assert, Module, Mux, Signal
+from amaranth.hdl import Assert, Cat, Const, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In
 
 from adamb.firmware_model import _spec as spec
-from adamb.firmware_model.rtl.engine import DEPTH_MAX, LEVEL_BITS, DecisionEngine
+from adamb.firmware_model.rtl.engine import CHECK, DEPTH_MAX, HEADER, LEVEL_BITS, ROOT_AT, DecisionEngine
 from adamb.firmware_model.rtl.shape import EngineShape
 
-CHECK = ("TRIPLE", "KEEP", "TAKE")
 DECIDE = ("ROOT", "WALK", "CHOOSE", "PLAY", "STIR")
 #: Behind the last step of the longest horizon and the finest level.
 HEADER_END = spec.H_WORDS + 2**LEVEL_BITS + spec.S_WORDS * (spec.HORIZON_MAX + 1)
@@ -37,6 +36,7 @@ class EngineProof(wiring.Component):
         m.d.comb += [engine.start.eq(self.start), engine.recheck.eq(self.recheck), engine.h.eq(self.h)]
         m.d.comb += [engine.state.as_value().eq(self.state), engine.sram.found.eq(self.found)]
         self._control(m)
+        self._waiting(m)
         self._addresses(m)
         return m
 
@@ -54,21 +54,33 @@ class EngineProof(wiring.Component):
         with m.If(fsm.ongoing("WALK")):
             m.d.comb += [Assert(age == depth + 1), Assert(self.engine.fresh | (depth > 0))]
             m.d.comb += Assert(~self.engine.fresh | (depth <= DEPTH_MAX))
+        for name in CHECK:
+            m.d.comb += Assert(~fsm.ongoing(name) | (depth == 0))
         for name, later in (("CHOOSE", 1), ("PLAY", 2), ("STIR", 3)):
             with m.If(fsm.ongoing(name)):
                 m.d.comb += [Assert(age == depth + later), Assert(depth > 1)]
         # The walk also counts the cycle that ended it and the one that reads the action.
-        random, levels = self.engine.random, depth - 2
+        levels = depth - 2
+        with m.If(deciding != 0):
+            m.d.comb += Assert(self.engine.done == fsm.ongoing("PLAY"))
         with m.If(fsm.ongoing("PLAY")):
-            m.d.comb += Assert(self.engine.done == ~random)
-        with m.If(fsm.ongoing("STIR")):
-            m.d.comb += [Assert(random), Assert(self.engine.done)]
-        with m.If((deciding != 0) & self.engine.done):
-            # One cycle before the age counts: from start to done it is levels + 5, or 6.
-            m.d.comb += [
-                Assert(fsm.ongoing("PLAY") | fsm.ongoing("STIR")),
-                Assert(age + 1 == levels + 5 + random),
-            ]
+            # One cycle before the age counts: from start to done it is levels + 5.
+            m.d.comb += Assert(age + 1 == levels + 5)
+
+    def _waiting(self, m: Module) -> None:
+        """Start is taken in its cycle; during a pass over the header at the latest in the next, by IDLE.
+
+        The walk's limits do not change while the block is in use.
+        """
+        engine, fsm = self.engine, self.engine.fsm
+        idle, waiting = fsm.ongoing("IDLE"), sum((fsm.ongoing(name) for name in CHECK), Const(0, 2))
+        now, passing, limits = Signal(), Signal(), Signal.like(engine.units)
+        in_use = Signal()
+        m.d.sync += [now.eq(engine.asks & idle), passing.eq(engine.asks & (waiting != 0))]
+        m.d.sync += [limits.eq(engine.units), in_use.eq(engine.usable)]
+        taken = engine.done | ~idle & (waiting == 0)
+        m.d.comb += [Assert(~now | taken), Assert(~passing | taken | idle)]
+        m.d.comb += Assert(~in_use | ~engine.usable | (limits == engine.units))
 
     def _addresses(self, m: Module) -> None:
         """Every access is of the header and the steps, or of a unit below the block's end."""
@@ -84,5 +96,13 @@ class EngineProof(wiring.Component):
         with m.If(walk & engine.fresh & (engine.depth > 0)):
             m.d.comb += Assert(engine.asked[2:] < engine.units)
         m.d.comb += Assert(of_header | (walk & (engine.other[2:] < engine.units)))
+        # Written is only behind the header, and the random number.
+        checking, deciding = (Cat(fsm.ongoing(name) for name in names).any() for names in (CHECK, DECIDE))
+        taken = checking & (engine.at > HEADER.index(spec.H_SCALE))
+        m.d.comb += Assert(~(engine.usable | deciding | taken) | (engine.root_at >= ROOT_AT))
+        m.d.comb += [Assert(~deciding | (engine.step >= ROOT_AT)), Assert(checking | (engine.at == 0))]
+        with m.If(fsm.ongoing("CHOOSE") | fsm.ongoing("PLAY")):
+            m.d.comb += Assert(engine.other >= spec.H_WORDS)
         with m.If(port.write):
-            m.d.comb += Assert(port.address < HEADER_END)
+            random_number = fsm.ongoing("STIR") & (port.address == spec.H_RNG)
+            m.d.comb += Assert(random_number | (port.address >= spec.H_WORDS) & (port.address < HEADER_END))

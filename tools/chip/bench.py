@@ -81,7 +81,14 @@ class EngineBench:
         made.error = context.get(top.error)
         made.action = tuple(context.get(top.action[i]) for i in range(self.engine.shape.action_n))
         await context.tick()
+        while context.get(top.busy):  # a random number is written behind done
+            self._note(made)
+            await context.tick()
         return made
+
+    async def wait(self, cycles: int) -> None:
+        for _ in range(cycles):
+            await self.context.tick()
 
     def _note(self, made: Decision) -> None:
         context, port = self.context, self.engine.sram

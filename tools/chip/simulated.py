@@ -34,6 +34,17 @@ class _Call(ctypes.Structure):
     )
 
 
+class Beside(ctypes.Structure):
+    """A decision of the engine while the processor worked."""
+
+    _fields_ = (
+        ("state", ctypes.c_uint16),
+        ("action", ctypes.c_uint16),
+        ("code", ctypes.c_int32),
+        ("cycles", ctypes.c_uint32),
+    )
+
+
 @dataclass(frozen=True)
 class Cost:
     """Cycles of a call and its accesses of the SRAM."""
@@ -60,8 +71,8 @@ def _model(shape: EngineShape, cpu: str) -> ctypes.CDLL:
     texts = {"chip.v": verilog(chip, "chip"), **CPUS[cpu].verilog()}
     lib = ctypes.CDLL(str(library("chip", texts, HARNESS / "chip.cpp")))
     lib.chip_new.restype = ctypes.c_void_p
-    lib.chip_cycles.restype = ctypes.c_uint64
-    for name in ("free", "cycles", "load", "halt", "read", "write", "ask", "decide"):
+    lib.chip_cycles.restype = lib.chip_met.restype = ctypes.c_uint64
+    for name in ("free", "cycles", "met", "load", "halt", "read", "write", "ask", "ask_beside", "decide"):
         getattr(lib, f"chip_{name}").argtypes = None
     return lib
 
@@ -108,6 +119,26 @@ class SimulatedChip:
             self._chip, command, h, reward, _point(point), ctypes.c_uint64(LIMIT), ctypes.byref(call)
         )
         return self._result(call, f"{LIMIT} cycles of command {command}")
+
+    def observe_beside(
+        self, h: int, reward: int, point: Sequence[int], beside: int, seed: int, most: int = 4096
+    ) -> list[Beside]:
+        """Observe, while the engine decides at another step for states by chance: what it decided.
+
+        For one state and one action.
+        """
+        call, taken = _Call(), (Beside * most)()
+        n = self._lib.chip_ask_beside(
+            self._chip, OBSERVE, h, reward, _point(point), beside, seed, ctypes.c_uint64(LIMIT),
+            ctypes.byref(call), taken, most,
+        )  # fmt: skip
+        _check("observe", self._result(call, "an observe")[0])
+        return list(taken[:n])
+
+    @property
+    def met(self) -> int:
+        """How often the ports of the SRAM met in a word, one of them to write."""
+        return int(self._lib.chip_met(self._chip))
 
     def decide(self, h: int, point: Sequence[int]) -> tuple[int, tuple]:
         """A decision of the engine."""

@@ -9,7 +9,7 @@ namespace {
 struct Chip {
     VerilatedContext context;
     Vchip top{&context};
-    uint64_t cycles = 0;
+    uint64_t cycles = 0, met = 0;
     bool measuring = false;
 };
 
@@ -26,6 +26,7 @@ struct ChipCall {
 
 static void edge(Chip *chip)
 {
+    chip->met += chip->top.met;
     chip->top.clk = 1;
     chip->top.eval();
     chip->cycles++;
@@ -63,6 +64,12 @@ void chip_free(Chip *chip)
 uint64_t chip_cycles(const Chip *chip)
 {
     return chip->cycles;
+}
+
+// How often the two ports met in a word: 0.
+uint64_t chip_met(const Chip *chip)
+{
+    return chip->met;
 }
 
 void chip_load(Chip *chip, uint32_t at, const uint32_t *words, uint32_t n)
@@ -150,16 +157,65 @@ void chip_ask(Chip *chip, uint32_t command, uint32_t h, uint32_t reward, const u
     chip->top.command = 0;
 }
 
-// Ask the engine for a decision: cycles from start to done.
+// A decision that was taken while the processor worked.
+struct ChipBeside {
+    uint16_t state, action;
+    int32_t code;
+    uint32_t cycles;
+};
+
+// The same while the engine decides for step `beside` again and again, a few cycles apart; returns how often.
+// The program has taken h and the point from the mailbox when it is marked.
+uint32_t chip_ask_beside(Chip *chip, uint32_t command, uint32_t h, uint32_t reward, const uint16_t *point, uint32_t beside,
+                         uint32_t seed, uint64_t limit, ChipCall *call, ChipBeside *taken, uint32_t most)
+{
+    uint32_t n = 0, began = 0, wait = 0, cycle = 0;
+    *call = ChipCall{};
+    call->code = 1;
+    present(chip, h, point);
+    chip->top.command = command;
+    chip->top.reward = reward;
+    for (; cycle < limit && (call->code == 1 || chip->top.start); cycle++) {
+        settle(chip);
+        if (chip->top.marked) {
+            chip->measuring = chip->top.mark;
+        } else if (chip->top.replied) {
+            take(call, (int8_t)chip->top.reply, chip->top.played);
+            chip->top.command = 0;
+        }
+        if (chip->top.start && chip->top.done) {
+            int code = chip->top.error & 15;
+            taken[n].action = (uint16_t)chip->top.action;
+            taken[n].code = code >= 8 ? code - 16 : code;
+            taken[n++].cycles = cycle - began;
+            chip->top.start = 0;
+            wait = 1 + (seed >> 16) % 400;
+        } else if (!chip->top.start && chip->measuring && n < most && wait == 0) {
+            seed = seed * 1664525u + 1013904223u;
+            uint16_t state[3] = {(uint16_t)(seed >> 16), 0, 0};
+            taken[n].state = state[0];
+            present(chip, beside, state);
+            chip->top.start = 1;
+            began = cycle;
+            settle(chip);
+        }
+        wait -= wait != 0;
+        edge(chip);
+    }
+    chip->top.start = 0;
+    return n;
+}
+
+// Ask the engine for a decision: cycles from start to done. A random number is written behind that.
 void chip_decide(Chip *chip, uint32_t h, const uint16_t *point, uint64_t limit, ChipCall *call)
 {
     *call = ChipCall{};
     call->code = 1;
     present(chip, h, point);
     chip->top.start = 1;
-    for (uint64_t cycle = 0; cycle < limit && call->code == 1; cycle++) {
+    for (uint64_t cycle = 0; cycle < limit && (call->code == 1 || chip->top.busy); cycle++) {
         settle(chip);
-        call->reads += chip->top.engine_read;
+        call->reads += chip->top.busy & chip->top.engine_read;
         call->writes += chip->top.engine_write;
         if (chip->top.done) {
             call->cycles = cycle;
