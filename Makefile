@@ -6,7 +6,7 @@ TEST_REQUIREMENTS := $(filter-out requirements/chip.txt,$(wildcard requirements/
 C_SOURCES := $(wildcard firmware_model/c/*.c firmware_model/c/*.h firmware_model/host/batch/*.[ch] firmware_model/host/_binding_build.py \
     host_sim/c/*.[ch] host_sim/c/*/*.[ch] host_sim/_sim_build.py)
 
-.PHONY: demo device chip native test test-fast lint analyse prove fuzz fuzz-hour soak mutants machines faults same-bytes release lock floor spec vectors tables clean
+.PHONY: demo device chip clock native test test-fast lint analyse prove fuzz fuzz-hour soak mutants machines faults same-bytes release lock floor spec vectors tables clean
 
 demo: .venv/.installed
 	@$(BIN)/adamb run oil-laplace --budget 4KiB --seeds 10 --record --plot --out runs/demo --force
@@ -17,6 +17,11 @@ device: .venv/.installed-device
 # The tests of the simulated chip; the first start of its WebAssembly tools takes minutes.
 chip: .venv/.installed-test .venv/.installed-chip
 	$(BIN)/python -m pytest -n 2 tests/chip
+	$(BIN)/python tests stores --target cortex-m0
+
+# A benchmark: the clock of engines and chips, placed and routed; renews the tables of docs/chip.md. Minutes.
+clock: .venv/.installed-chip
+	$(BIN)/python -m adamb.tools.maintain.clock
 
 # The C core under MicroPython, built from its sources: in MPY_DIR, or fetched from Debian. Builds take minutes.
 native: .venv/.installed-test

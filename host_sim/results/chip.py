@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from adamb.host_sim.results.record import Record, read_record
@@ -25,7 +25,7 @@ class CallCost:
 
 @dataclass
 class EngineSize:
-    """An engine that was synthesised, placed and routed."""
+    """An engine that was synthesised, placed and routed; or a chip, with an engine built for the same."""
 
     family: str
     built_for: str
@@ -33,6 +33,7 @@ class EngineSize:
     flip_flops: int
     block_rams: int
     mhz: float
+    multipliers: int = 0
 
 
 @dataclass(kw_only=True)
@@ -62,6 +63,10 @@ class ChipSummary(Record):
     engines: list[EngineSize]
     digest: str
     digest_host: str
+    chips: list[EngineSize] = field(default_factory=list)
+    """The engine, the processor beside it and their memories, on the parts where they fit."""
+    left_out: list[str] = field(default_factory=list)
+    """What does not fit a part, and why."""
     tools: str = ""
     """Versions of what synthesised, placed and routed the engines; the clock depends on them."""
     format: int = 1
@@ -78,9 +83,14 @@ class ChipSummary(Record):
         """How many such decisions, one after the other, are done in a time."""
         return int(seconds * engine.mhz * 1e6 / self.act_engine.cycles_max + 1e-9)
 
-    def observe_us(self, engine: EngineSize) -> float:
-        """An observe of the mean length, with the processor at the clock of an engine."""
-        return self.observe.cycles_mean / engine.mhz
+    def observe_us(self, chip: EngineSize) -> float:
+        """An observe of the mean length at the clock of a chip."""
+        return self.observe.cycles_mean / chip.mhz
+
+    def placed(self) -> list[tuple[str, EngineSize]]:
+        """What was placed and routed, with its name."""
+        engines = [(f"engine {size.built_for}", size) for size in self.engines]
+        return engines + [("chip", size) for size in self.chips]
 
 
 @dataclass

@@ -9,6 +9,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
+from adamb.firmware_model.rtl.shape import EngineShape
 from adamb.tools.chip import run_tool, simulated, verilog
 from adamb.tools.cli import main
 from adamb.tools.commands import chip
@@ -108,6 +109,27 @@ def test_a_missing_tool_is_named_with_the_install_that_brings_it(
     missing = next(name for name in PACKAGES if name in found)
     assert "is missing: pip install 'adamb[chip]', or make .venv/.installed-chip in a checkout" in found
     assert PACKAGES.index(missing) <= PACKAGES.index(package)
+
+
+def test_what_does_not_fit_a_part_is_left_out_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    from adamb.tools.chip import measurement, synthesis
+
+    placed = []
+
+    def measure(family: str, shape: EngineShape, cpu: str | None = None) -> synthesis.Size:
+        placed.append((family, shape.d_s, cpu))
+        return synthesis.Size(family, 1, 2, 3, 4, 5.0)
+
+    monkeypatch.setattr(synthesis, "measure", measure)
+    settings = SimpleNamespace(d_s=1, d_a=1)
+    request = SimpleNamespace(families=("ice40", "ecp5"), cpu="serv", engine="any", shape=EngineShape(16384))
+    found = measurement.place(request, settings)  # type: ignore[arg-type]
+    assert placed == [("ecp5", None, None), ("ecp5", 1, None), ("ecp5", None, "serv")]
+    assert len(found.engines) == 2 and found.chips[0].multipliers == 4
+    short = "iCE40 HX8K has 16 KiB in its block RAMs, not"
+    assert found.left_out == [f"no engine: {short} 32 KiB", f"no chip: {short} 64 KiB"]
+    request.shape = EngineShape(65536)
+    assert not measurement.place(request, settings).chips  # type: ignore[arg-type]
 
 
 def test_the_verilog_begins_with_its_licence(monkeypatch: pytest.MonkeyPatch) -> None:

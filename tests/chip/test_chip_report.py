@@ -12,7 +12,7 @@ from rich.console import Console
 
 from adamb.host_sim.results.chip import CallCost, ChipFolder, ChipSummary, EngineSize
 from adamb.tools.cli import main
-from adamb.tools.terminal.chip_table import times_table
+from adamb.tools.terminal.chip_table import sizes_table, times_table
 
 
 def cost(who: str, cycles: int) -> CallCost:
@@ -27,6 +27,8 @@ def summary(**changes: Any) -> ChipSummary:
         "act_processor": cost("serv", 9000), "observe": cost("serv", 250_000),
         "end_episode": cost("serv", 30_000), "bound_act_cycles": 13,
         "engines": [EngineSize("iCE40 <HX8K>", "1+1", 376, 146, 8, 75.0)],
+        "chips": [EngineSize("ECP5 <25k>", "any", 3171, 1023, 20, 50.0, 4)],
+        "left_out": ["no chip: iCE40 <HX8K> has 16 KiB"],
         "digest": "0123456789abcdef", "digest_host": "0123456789abcdef",
     }  # fmt: skip
     return ChipSummary(**fields | changes)
@@ -44,18 +46,41 @@ def test_a_chip_run_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     assert found.decision_ns(found.engines[0]) == pytest.approx(1000 * 10 / 75)
 
 
-def test_decisions_within_a_time_are_worked_out_by_the_clock_of_each_engine() -> None:
-    found = summary(engines=[EngineSize("A", "any", 1, 1, 1, 100.0), EngineSize("B", "1+1", 1, 1, 1, 62.5)])
-    fast, slow = found.engines
+def test_a_file_from_before_whole_chips_were_placed_is_read(tmp_path: Path) -> None:
+    old = summary().to_json()
+    for name in ("chips", "left_out"):
+        del old[name]
+    del old["engines"][0]["multipliers"]
+    (tmp_path / "chip.json").write_text(json.dumps(old))
+    assert ChipFolder.read(tmp_path).summary == summary(chips=[], left_out=[])
+
+
+def shown(table: Any) -> str:
+    console = Console(width=100, file=StringIO())
+    console.print(table)
+    return " ".join(console.file.getvalue().split())  # type: ignore[attr-defined]
+
+
+def test_decisions_within_a_time_are_worked_out_by_the_clock_of_each() -> None:
+    engine, chip = EngineSize("A", "any", 1, 1, 1, 100.0), EngineSize("B", "1+1", 1, 1, 1, 62.5)
+    found = summary(engines=[engine], chips=[chip])
+    fast, slow = found.engines[0], found.chips[0]
     # Ten cycles, the longest: 100 ns at 100 MHz, 160 ns at 62.5 MHz.
     assert [found.decisions_within(fast, ns * 1e-9) for ns in (99, 100, 999, 7800)] == [0, 1, 9, 78]
     assert [found.decisions_within(slow, ns * 1e-9) for ns in (159, 160, 7800)] == [0, 1, 48]
-    assert found.observe_us(fast) == 2500 and found.observe_us(slow) == 4000
-    console = Console(width=80, file=StringIO())
-    console.print(times_table(found, {"99ns": 99e-9, "7.8us": 7.8e-6}))
-    shown = " ".join(console.file.getvalue().split())  # type: ignore[attr-defined]
-    assert "A any 0 78 2,500" in shown and "B 1+1 0 48 4,000" in shown
-    assert "within 99ns one needs 101.0 MHz, one of the bound's 13 cycles 131.3 MHz" in shown
+    assert found.observe_us(slow) == 4000
+    table = shown(times_table(found, {"99ns": 99e-9, "7.8us": 7.8e-6}))
+    assert "A engine any 0 78 B chip 0 48 4,000" in table, "an engine alone learns nothing"
+    assert "within 99ns one needs 101.0 MHz, one of the bound's 13 cycles 131.3 MHz" in table
+
+
+def test_the_table_of_sizes_says_what_a_chip_is_and_what_does_not_fit() -> None:
+    table = shown(sizes_table(summary()))
+    assert "ECP5 <25k> chip 3,171 1,023 20 50 200" in table
+    assert "chip: serv, the engine any, SRAM and program memory, 4 multipliers, one placement" in table
+    assert "no chip: iCE40 <HX8K> has 16 KiB" in table
+    alone = shown(sizes_table(summary(chips=[], left_out=[])))
+    assert "chip" not in alone
 
 
 def test_the_report_shows_cycles_gates_and_the_digest(tmp_path: Path) -> None:
@@ -68,6 +93,8 @@ def test_the_report_shows_cycles_gates_and_the_digest(tmp_path: Path) -> None:
         "376",
         "0123456789abcdef",
         "iCE40 &lt;HX8K&gt;",
+        "ECP5 &lt;25k&gt;",
+        "no chip: iCE40 &lt;HX8K&gt; has 16 KiB",
         "10 cycles at most",
     ):
         assert shown in text
@@ -95,6 +122,7 @@ def test_a_broken_promise_is_exit_code_1(
         ({"act_engine": None}, "act_engine is None, not an object"),
         ({"engines": [{"family": "x"}]}, "has no 'engines[0].built_for'"),
         ({"engines": [vars(EngineSize("x", "any", 1, 1, 1, 0.0))]}, "holds values that no command writes"),
+        ({"chips": [vars(EngineSize("x", "any", 1, 1, 1, 0.0))]}, "holds values that no command writes"),
     ],
 )
 def test_a_file_that_no_command_wrote_is_one_line(

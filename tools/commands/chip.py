@@ -87,7 +87,7 @@ def chip(  # long because: one line an option
 ) -> None:
     """Play a problem on a simulated chip: an engine decides, a small processor beside it learns.
 
-    Prints cycles and SRAM accesses of every call, and gates and clock of the engine.
+    Prints cycles and SRAM accesses of every call, and gates and clock of the engine and of the whole chip.
 
     Exit code 1 when the block does not end as on this computer. The first start of the tools takes minutes.
     """
@@ -134,15 +134,15 @@ def _perform(
     console = table_console(stderr=json == "-")
     with waiting("building the chip; the first start of its tools takes minutes", quiet=quiet) as say:
         made, settings, chip = measurement.prepare(request)
-        sizes = measurement.engine_sizes(request, settings, say)
+        placed = measurement.place(request, settings, say)
         total = request.played.episodes
         metered = measurement.MeteredChip(chip, lambda k: say(f"episode {k} of {total}"))
         reward, complete = measurement.run(request, made, settings, metered)
         say("playing the same on this computer")
-        found = measurement.summarise(request, settings, metered, reward, sizes)
+        found = measurement.summarise(request, settings, metered, reward, placed)
         made_texts = {path: TEXTS[kind](request, metered) for kind, path in texts.items()}
     console.print(calls_table(found))
-    if sizes:
+    if request.families:
         console.print(sizes_table(found))
     if times:
         console.print(times_table(found, times))

@@ -30,15 +30,16 @@ def _chip(source: ChipSource) -> str:
     rows = [_row(name, cost) for name, cost in calls if cost is not None]
     sizes = [
         [
-            escape(engine.family), escape(engine.built_for), str(engine.luts), str(engine.flip_flops),
-            str(engine.block_rams), f"{engine.mhz:.1f}", f"{found.decision_ns(engine):.0f}",
+            escape(size.family), escape(name), str(size.luts), str(size.flip_flops),
+            str(size.block_rams), f"{size.mhz:.1f}", f"{found.decision_ns(size):.0f}",
         ]
-        for engine in found.engines
+        for name, size in found.placed()
     ]  # fmt: skip
-    names = ["engine", "for", ">LUT4", ">flip-flops", ">block RAMs", ">MHz", ">ns a decision"]
+    names = ["on", "of", ">LUT4", ">flip-flops", ">block RAMs", ">MHz", ">ns a decision"]
     same = "the same" if found.agrees else "NOT the same"
     note = f"the block ends with digest {escape(found.digest)}, {same} as on the computer; "
     note += f"program {number(found.program_bytes)} bytes"
+    note += "".join(f"; {reason}" for reason in found.left_out)
     return title(source.label) + table(headings, rows) + (table(names, sizes) if sizes else "") + hint(note)
 
 

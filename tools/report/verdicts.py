@@ -130,9 +130,9 @@ def judge_chip(source: ChipSource) -> Judgement:
         broken.append(f"bound broken: a decision took {worst} cycles, the bound is {bound}")
     text = f"The engine decides in {worst} cycles at most (bound {bound}), {found.cpu} learns in "
     text += f"{number(found.observe.cycles_mean)} cycles, at most {number(found.observe.cycles_max)}."
-    for engine in found.engines:
-        text += f" {engine.family}, for {engine.built_for}: {engine.luts} LUTs, {engine.mhz:.0f} MHz,"
-        text += f" {found.decision_ns(engine):.0f} ns a decision."
+    for name, size in found.placed():
+        text += f" {size.family}, {name}: {size.luts} LUTs, {size.mhz:.0f} MHz,"
+        text += f" {found.decision_ns(size):.0f} ns a decision."
     answer = Answer(SPEED, BAD if broken else OK, f"{worst} cycles at most", text)
     return Judgement(source.label, "chip", broken, [answer])
 

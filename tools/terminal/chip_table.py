@@ -38,19 +38,31 @@ def calls_table(found: ChipSummary) -> Table:
 
 
 def sizes_table(found: ChipSummary) -> Table:
-    headings = ("engine", "for", "LUT4", "flip-flops", "block RAMs", "MHz", "ns a decision")
-    caption = (
-        "LUTs and flip-flops of the engine alone; block RAMs hold the SRAM; clock of both, best of three "
-        "placements; "
-        f"a decision of {found.act_engine.cycles_max} cycles, the longest above; {found.tools}"
-    )
-    view = framed("Size and clock", headings, caption)
-    for engine in found.engines:
+    headings = ("on", "of", "LUT4", "flip-flops", "block RAMs", "MHz", "ns a decision")
+    parts = [
+        "engine: LUTs and flip-flops without, clock with an SRAM in block RAMs, best of three placements",
+        *_chip_notes(found),
+        *found.left_out,
+        f"a decision of {found.act_engine.cycles_max} cycles, the longest above",
+        found.tools,
+    ]
+    view = framed("Size and clock", headings, "; ".join(parts))
+    for name, size in found.placed():
         view.add_row(
-            engine.family, engine.built_for, str(engine.luts), str(engine.flip_flops), str(engine.block_rams),
-            f"{engine.mhz:.0f}", f"{found.decision_ns(engine):.0f}",
+            size.family, name, f"{size.luts:,}", f"{size.flip_flops:,}", str(size.block_rams),
+            f"{size.mhz:.0f}", f"{found.decision_ns(size):.0f}",
         )  # fmt: skip
     return view
+
+
+def _chip_notes(found: ChipSummary) -> list[str]:
+    """What the word chip stands for in the table."""
+    if not found.chips:
+        return []
+    multipliers = found.chips[0].multipliers
+    with_them = f", {multipliers} multipliers" if multipliers else ""
+    engine = f"the engine {found.chips[0].built_for}"
+    return [f"chip: {found.cpu}, {engine}, SRAM and program memory{with_them}, one placement"]
 
 
 def times_table(found: ChipSummary, times: Mapping[str, float]) -> Table:
@@ -61,10 +73,11 @@ def times_table(found: ChipSummary, times: Mapping[str, float]) -> Table:
         f"{bound / seconds / 1e6:,.1f} MHz"
         for name, seconds in times.items()
     ]
-    caption = f"decisions of {longest} cycles; mean observe with the processor at the engine's clock"
-    headings = ("engine", "for", *(f"in {name}" for name in times), "µs an observe")
+    caption = f"decisions of {longest} cycles; an observe of the mean length"
+    headings = ("on", "of", *(f"in {name}" for name in times), "µs an observe")
     view = framed("Decisions within a time", headings, "; ".join([caption, *needed]))
-    for engine in found.engines:
-        fitting = [f"{found.decisions_within(engine, seconds):,}" for seconds in times.values()]
-        view.add_row(engine.family, engine.built_for, *fitting, f"{found.observe_us(engine):,.0f}")
+    for name, size in found.placed():
+        fitting = [f"{found.decisions_within(size, seconds):,}" for seconds in times.values()]
+        learns = f"{found.observe_us(size):,.0f}" if size in found.chips else ""
+        view.add_row(size.family, name, *fitting, learns)
     return view
