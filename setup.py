@@ -81,7 +81,10 @@ class SameBytesSdist(sdist):
 
 def is_gcc(compiler):
     """Whatever its name: on some systems gcc is clang, and cc is either."""
-    said = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False).stdout
+    try:
+        said = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False).stdout
+    except OSError:  # there is none
+        return False
     return "Free Software Foundation" in said
 
 
