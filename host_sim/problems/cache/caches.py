@@ -20,7 +20,7 @@ def _keys(values: np.ndarray) -> np.ndarray:
 
 
 def _pointer(kind: str, array: np.ndarray) -> Any:
-    return ffi.cast(f"{kind} *", ffi.from_buffer(array))
+    return ffi.from_buffer(f"{kind}[]", array)
 
 
 class Part:

@@ -98,11 +98,12 @@ class Cache(LocatedProblem):
         """Let n requests come in; the hits of the parts, or of a common LRU if that is asked for."""
         keys, slots = self.workload.draw(i, seed, n, float(self.latent[i]), float(self.c[i]))
         self.seen[i] = keys, slots
-        *self._hits[i], self._second[i] = run_parts(*self.parts[i], keys, slots)
+        first, second, self._second[i] = run_parts(*self.parts[i], keys, slots)
+        self._hits[i] = first, second
         if self.shared is not None:
             together = self.shared[i].run(keys)
-            return together if self.share_next else int(self._hits[i].sum())
-        return int(self._hits[i].sum())
+            return together if self.share_next else first + second
+        return first + second
 
     def dynamics(
         self, h: int, states: np.ndarray, actions: np.ndarray, noise: np.ndarray
