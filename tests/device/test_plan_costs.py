@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -91,6 +92,16 @@ def test_a_battery_has_its_life_with_mean_calls_beside_the_one_with_the_worst(ca
     assert content["battery"]["hours"][1] < hours[0]
     mean_life = Battery(1000, 1).spoken(board, board.seconds(mean["act"] + mean["observe"]))
     assert content["battery"]["sentence"].endswith(f"with mean calls {mean_life}") and "years" in mean_life
+
+
+def test_a_period_that_only_mean_calls_fit_into_says_so(capsys):
+    """It had been refused, with no table at all, for calls that no run has made."""
+    command = ["plan", "--board", "microbit", "--battery", "1Ah", "--period"]
+    assert main([*command, "100ms"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "µA with mean calls" in shown
+    assert re.search(r"the worst calls take up to [\d.]+ s, longer than a period", shown)
+    assert "choose a longer one" in refused(capsys, *command, "200us")
 
 
 def test_a_battery_under_micropython_lasts_as_long_as_the_mean_calls_let_it(capsys):

@@ -132,24 +132,29 @@ def _wear(made: Plan, save_every: str | None, store: str) -> Wear | None:
 def _battery(
     asked: Battery | None, shown: str | None, costs: JobCosts | RuntimeCosts | str | None, board: Board | None
 ) -> dict[str, dict[str, object]]:
-    """How long the battery lasts, if that was asked: with the worst calls of C and mean ones, elsewhere with
-    mean ones alone."""
+    """How long the battery lasts, if that was asked: in C with the worst calls, if they fit into a period,
+    and with mean ones; elsewhere with mean ones alone."""
     from adamb.tools.measure.job_costs import JobCosts
 
     if asked is None or board is None or costs is None:
         return {}
     if isinstance(costs, str):
         raise InputError("battery", shown, f"needs times of act and observe: {costs}")
-    calls, kind = (costs, "the worst") if isinstance(costs, JobCosts) else (costs.means, "mean")
+    calls = costs if isinstance(costs, JobCosts) else costs.means
     if calls is None or calls.observe is None:
         raise InputError("battery", shown, costs.note)
-    busy = board.seconds(calls.act + calls.observe)
-    sentence, more = asked.sentence(board, busy, kind), {}
-    if isinstance(costs, JobCosts) and costs.mean is not None:
-        mean = board.seconds(sum(costs.mean))
-        sentence += f"; with mean calls {asked.spoken(board, mean)}"
-        more = {"battery_mean": asked.to_json(board, mean)}
-    return {"battery": {**asked.to_json(board, busy), "sentence": sentence}, **more}
+    busy, mean = board.seconds(calls.act + calls.observe), None
+    if isinstance(costs, JobCosts):
+        mean = board.seconds(sum(costs.mean)) if costs.mean else None
+    if mean is None:
+        kind = "the worst" if isinstance(costs, JobCosts) else "mean"
+        return {"battery": {**asked.to_json(board, busy), "sentence": asked.sentence(board, busy, kind)}}
+    means = asked.to_json(board, mean)
+    if busy[1] > asked.period_s:
+        late = f"; the worst calls take up to {busy[1]:.3g} s, longer than a period"
+        return {"battery": {**means, "sentence": asked.sentence(board, mean, "mean") + late}}
+    sentence = f"{asked.sentence(board, busy, 'the worst')}; with mean calls {asked.spoken(board, mean)}"
+    return {"battery": {**asked.to_json(board, busy), "sentence": sentence}, "battery_mean": means}
 
 
 def _show(made: Plan, costs: JobCosts | RuntimeCosts | str | None, wear: Wear | None, life: str) -> None:
