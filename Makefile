@@ -86,8 +86,9 @@ fuzz:
 	$(PYTHON) tests fuzzing --engine $(FUZZ_ENGINE) --runs $(FUZZ_RUNS) --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 
 # The hour before a release, with the search of libFuzzer; Debian has it in clang and libclang-rt-14-dev.
+FUZZ_HOUR ?= 3600
 fuzz-hour:
-	$(PYTHON) tests fuzzing --engine libfuzzer --seconds 3600 --seed $(FUZZ_SEED)
+	$(PYTHON) tests fuzzing --engine libfuzzer --seconds $(FUZZ_HOUR) --seed $(FUZZ_SEED)
 
 # A million episodes with drift, changes and power cuts, twice, under the sanitizers; then a thousand million calls, with
 # counters that begin near their ends; then a hundred thousand flipped bits. A minute each.

@@ -140,6 +140,7 @@ def wide(words: array) -> Iterator[Damage]:
     for effect in (0, 9, WORD_MAX):
         scattered = {i: TAG | rng.randrange(_spec.VALUE_MAX) for i in tagged if i not in trees(words)[1]}
         yield scattered | in_steps(words, EFFECT=effect, SPREAD=WORD_MAX)
+        yield full | scattered | dict.fromkeys(trees(words)[1], TAG)
     for share in (_spec.SHARE_OFF, _spec.SHARE_ON, _spec.SHARE_TESTING):
         yield {_spec.H_SHARE: share, _spec.H_TABLE: pool}
 
@@ -188,6 +189,12 @@ def _of_header(words: array) -> Iterator[Damage]:
     for at in range(_spec.H_WORDS):
         for value in (0, 1, words[at] - 1, words[at] + 1, WORD_MAX):
             yield {at: value}
+    most_bonus = _spec.BONUS_MAX >> 12 - (words[_spec.H_SCALE] & 0xFF)
+    ends = {"FLAGS": 2 * _spec.FLAG_AUTO_BONUS, "BONUS": most_bonus, "SHARE": _spec.SHARE_TESTING}
+    ends |= dict.fromkeys(("SAME_N", "OTHER_N"), _spec.SHARE_COUNT_MAX)
+    for name, end in ends.items():
+        for value in (end - 1, end, end + 1):
+            yield {getattr(_spec, f"H_{name}"): value}
     first, after = _spec.H_WORDS, words[_spec.H_STEPS_AT]
     for at in range(first, after):
         before = words[at - 1] if at > first else 1
@@ -224,14 +231,16 @@ def forged_dims(twin: Twin) -> Iterator[Any]:
         for horizon, finest in itertools.product((0, 1, most, most + 1), levels):
             block = forged(sound, d_s, d_a, horizon, finest)
             yield d_s, d_a, horizon, finest, twin.check(block), twin.scrub(block, (0, 0, 0))[0]
+    for units in (_spec.UNITS_MAX, _spec.UNITS_MAX + 1):
+        yield units, twin.check(forged(sound, 1, 1, 1, 1, 4 * units))
 
 
-def forged(sound: array, d_s: int, d_a: int, horizon: int, finest: int) -> array:
+def forged(sound: array, d_s: int, d_a: int, horizon: int, finest: int, words: int = 2040) -> array:
     """The words as init would write them, were it asked to; the rest of the header is of a sound block."""
     from adamb.firmware_model.code import division
     from adamb.firmware_model.config import fraction_bits
 
-    block = array("H", sound[: _spec.H_WORDS]) + array("H", bytes(4000))
+    block = array("H", sound[: _spec.H_WORDS]) + array("H", bytes(2 * (words - _spec.H_WORDS)))
     first = _spec.H_WORDS + finest + 1
     block[_spec.H_DIMS] = d_s | d_a << 4 | horizon << 8
     block[_spec.H_SCALE] = finest << 8 | fraction_bits(horizon)
