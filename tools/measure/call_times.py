@@ -239,11 +239,7 @@ def measure(name: str, recording: RecordedCalls, rounds: int) -> CallTime:
     if name in EPISODES:
         return _measure_episodes(EPISODES[name](recording.states.shape[2]), recording, rounds)
     if name == PLAIN:
-        found = [plain_run(recording) for _ in range(rounds)]
-        calls = recording.rewards[:, :, 0].size
-        return CallTime(
-            "paper's pseudocode in Python", *(min(times) / calls for times in zip(*found, strict=True))
-        )
+        return _measure_plain(recording, rounds)
     if name not in SUBJECTS:
         raise InputError("only", name, f"must be among {', '.join(NAMES)}")
     episodes, horizon = recording.states.shape[:2]
