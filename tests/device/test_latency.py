@@ -218,6 +218,7 @@ def test_the_micropython_target_measures_both_calls(capsys: pytest.CaptureFixtur
         (["--battery", "1Ah", "--period", "1s"], "--board"),
         (["--board", "pico", "--target", "host", "--battery", "1Ah", "--period", "1s"], "cortex"),
         (["--board", "pico", "--target", "host"], "board = 'pico': has its memory and clock"),
+        (["--board", "pico", "--target", "micropython"], "adamb plan --board pico has its times"),
         (["--board", "pico", "--target", "cortex-m3"], "board = 'pico': does not execute cortex-m3 code"),
         (["--board", "esp32", "--target", "cortex-m3"], "take --target cortex-m0"),
         (["--board", "microbit", "--budget", "64KiB"], "budget = 65536: at most 15"),

@@ -132,7 +132,9 @@ def _check_choices(target: str, optimise: str, worst_of: int | None, board: str 
     if optimise not in ("size", "speed"):
         raise InputError("optimise", optimise, "size or speed")
     if board is not None and not target.startswith("cortex"):
-        raise InputError("board", board, "has its memory and clock mapped on a cortex target only")
+        elsewhere = f"; adamb plan --board {board} has its times under MicroPython"
+        limit = "has its memory and clock mapped on a cortex target only"
+        raise InputError("board", board, limit + (elsewhere if target == "micropython" else ""))
     if board is not None and target != "cortex-m0":
         from adamb.budgets.boards import load_board
 

@@ -8,7 +8,7 @@ import pytest
 
 from adamb.budgets.battery import Battery
 from adamb.budgets.boards import load_board
-from adamb.tools.device.loop.energy import energy
+from adamb.tools.device.loop.energy import energy, why_none
 from support.command import adamb, one_line
 
 
@@ -57,6 +57,13 @@ def test_a_run_on_a_cortex_m3_shows_energy_or_says_why_not(capsys, board, says):
     arguments = ["--core", "cortex-m3", "--board", board, "--episodes", 2, "--seeds", 1]
     code, out, err = adamb(capsys, "run", "oil-laplace", *arguments, "--quiet")
     assert code == 0 and says in " ".join(out.replace("│", " ").split()), out + err
+
+
+@pytest.mark.parametrize(("core", "there"), [("micropython:unix", True), ("cortex-m3", False)])
+def test_a_run_in_micropython_is_told_who_knows_the_boards_times(core, there):
+    said = why_none(measured(core, "µs", 10, 100), load_board("pico"))
+    assert said.startswith(f"none: what {core} counts is not what rp2040 executes")
+    assert ("or ask adamb plan --board rp2040" in said) is there
 
 
 def test_a_period_that_is_too_short_costs_the_sentence_and_not_the_run():

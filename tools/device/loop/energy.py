@@ -27,8 +27,10 @@ def measures_a_board(core: object, board: Board) -> bool:
 
 def why_none(found: dict[str, Any], board: Board) -> str:
     """Why there is no energy, and what to do."""
-    names = ", ".join(found["names"])
-    return f"none: what {names} counts is not what {board.name} executes; take --core cortex-m0 or board:PORT"
+    names, other = ", ".join(found["names"]), "take --core cortex-m0 or board:PORT"
+    if all(name.startswith("micropython") for name in found["names"]):
+        other += f", or ask adamb plan --board {board.name}"
+    return f"none: what {names} counts is not what {board.name} executes; {other}"
 
 
 def asked_battery(battery: str | None, period: str | None, board: str | None, core: object) -> Battery | None:
