@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -145,17 +146,20 @@ def _plain(error: Any) -> tuple[str, int]:
     return "".join(map(plain, error.object[error.start : error.end])), error.end
 
 
-NUMBERS = {"int": "a whole number", "float": "a number"}
+NUMBERS = {"int": "a whole number", "integer": "a whole number", "float": "a number"}
 
 
 def _wrong_number(error: Any) -> str | None:
     """`episodes = '1e3': must be a whole number`; None where the complaint is another one.
 
-    The message of the library leaves out the value, which its cause has.
+    The message of the library leaves out the value, which its cause has; in older versions it was there.
     """
     found: list[Any] = getattr(error.__cause__, "errors", list)()
-    kind = NUMBERS.get(found[0]["type"].partition("_")[0]) if found else None
-    return kind and f"{error.param.name} = {found[0]['input']!r}: must be {kind}"
+    older = re.fullmatch(r"(.+) is not a valid (\w+)\.", getattr(error, "message", ""))
+    value, word = older.groups() if older else ("", "")
+    if found:
+        value, word = repr(found[0]["input"]), found[0]["type"].partition("_")[0]
+    return f"{error.param.name} = {value}: must be {NUMBERS[word]}" if word in NUMBERS else None
 
 
 def _usage_error(error: Any) -> int:
