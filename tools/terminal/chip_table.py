@@ -38,12 +38,12 @@ def calls_table(found: ChipSummary) -> Table:
 
 
 def sizes_table(found: ChipSummary) -> Table:
-    headings = ("on", "of", "LUT4", "flip-flops", "block RAMs", "MHz", "ns a decision")
+    headings = ("on", "of", "LUT4", "flip-flops", "RAMs", "MHz", "ns")
     parts = [
         "engine: LUTs and flip-flops without, clock with an SRAM in block RAMs, best of three placements",
         *_chip_notes(found),
         *found.left_out,
-        f"a decision of {found.act_engine.cycles_max} cycles, the longest above",
+        f"ns of a decision of {found.act_engine.cycles_max} cycles, the longest above",
         found.tools,
     ]
     view = framed("Size and clock", headings, "; ".join(parts))
