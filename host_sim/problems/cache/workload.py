@@ -74,7 +74,8 @@ class TraceWorkload(Workload):
         self._stores = [open_store(Path(file)) for file in files]
         for file, store in zip(files, self._stores, strict=True):
             if len(store) < requests:
-                raise InputError("trace", file, f"has {len(store)} requests, an epoch needs {requests}")
+                limit = f"has {len(store)} requests, an epoch needs {requests}; --set requests={len(store)}"
+                raise InputError("trace", file, f"{limit} takes shorter ones")
         self._cursors = np.zeros((n, 2), dtype=np.int64)
 
     def restart(self, i: int, places: np.ndarray) -> None:

@@ -184,6 +184,9 @@ def test_traces_that_are_too_short_are_refused(tmp_path):
         make_problem("dram-1x1", [1], params={"trace": str(path)})
     with pytest.raises(InputError, match="two files"):
         make_problem("cache-2x1", [1], params={"trace": str(path)})
+    with pytest.raises(InputError, match="an epoch needs 4000; --set requests=100 takes shorter ones"):
+        make_problem("cache-2x1", [1], params={"trace": f"{path},{path}"})
+    make_problem("cache-2x1", [1], params={"trace": f"{path},{path}", "requests": 100})
     with pytest.raises(InputError, match="drift"):
         make_problem("dram-1x1", [1], drift="half", params={"trace": str(path), "requests": 10})
 
