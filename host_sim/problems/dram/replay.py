@@ -30,8 +30,9 @@ class TraceTraffic(Traffic):
         self._store = open_store(Path(params["trace"]))
         needed = epochs * self.requests
         if len(self._store) < needed:
-            few = f"has {len(self._store)} requests, {needed} are needed"
-            raise InputError("trace", params["trace"], few)
+            few, fewer = f"has {len(self._store)} requests, {needed} are needed", len(self._store) // epochs
+            remedy = f"; --set requests={fewer} takes shorter epochs" if fewer else ""
+            raise InputError("trace", params["trace"], few + remedy)
         self._last_start = len(self._store) - needed
         self._place = np.zeros(n, dtype=np.int64)
         self._clock = np.zeros(n, dtype=np.int64)

@@ -180,8 +180,9 @@ def test_rewards_that_are_all_0_are_told_with_the_latency_that_tells_them_apart(
 def test_traces_that_are_too_short_are_refused(tmp_path):
     path = tmp_path / "trace"
     path.write_text("0x40 R\n" * 100)
-    with pytest.raises(InputError, match="100 requests, 1536 are needed"):
+    with pytest.raises(InputError, match="100 requests, 1536 are needed; --set requests=16 takes shorter"):
         make_problem("dram-1x1", [1], params={"trace": str(path)})
+    make_problem("dram-1x1", [1], params={"trace": str(path), "requests": 16})
     with pytest.raises(InputError, match="two files"):
         make_problem("cache-2x1", [1], params={"trace": str(path)})
     with pytest.raises(InputError, match="an epoch needs 4000; --set requests=100 takes shorter ones"):
