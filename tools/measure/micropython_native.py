@@ -2,6 +2,7 @@
 
     python -m adamb.tools.measure.micropython_native            # measure: builds MicroPython, minutes
     python -m adamb.tools.measure.micropython_native --write    # and keep the result, which documents show
+    python -m adamb.tools.measure.micropython_native --ratio    # only how much faster C is on this computer
     python -m adamb.tools.device.micropython.costs              # show what is kept
 
 Firmware of MicroPython's own qemu port runs in QEMU, where instructions are counted exactly. A loop in Python
@@ -12,6 +13,7 @@ instructions a form needs for one of the C core.
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -83,10 +85,10 @@ mem32[0xE000E010] = 5
 def now():
     return 0xFFFFFF - mem32[0xE000E018]
 """
-# Prints the microseconds of many steps; a single call is too short for the clock of a computer.
+# Prints the seconds that the processor spends on many steps; a single call is too short for its clock.
 _STEPS = """
 from array import array
-from time import ticks_us
+from time import clock
 from adamb.firmware_model import core
 controller = core.init(core.Config(), array("H", bytes(4096)))
 state, action = array("H", (32768,)), array("H", (0,))
@@ -100,9 +102,9 @@ def play(steps):
         controller.observe(k % 5, reward, state)
         if k % 5 == 4:
             controller.end_episode()
-start = ticks_us()
-play(10000)
-print(ticks_us() - start)
+start = clock()
+play(50000)
+print(clock() - start)
 """
 UNIX_RUNS = 7
 
@@ -220,8 +222,8 @@ def unix_ratio() -> float:
                 target.write_bytes(path.read_bytes())
             script = f"import sys\nsys.path.append({str(folder / 'lib')!r})\n{_STEPS}"
             program = str(sources.unix_program(native=native))
-            times.append(min(int(sources.run(program, "-c", script)) for _ in range(UNIX_RUNS)))
-    return times[0] / max(1, times[1])
+            times.append(min(float(sources.run(program, "-c", script)) for _ in range(UNIX_RUNS)))
+    return times[0] / times[1]
 
 
 def versions() -> dict[str, str]:
@@ -245,7 +247,11 @@ def kept_text(rows: Sequence[FormCost], shapes: Sequence[ShapeCost], ratio: floa
 
 
 def main(arguments: Sequence[str]) -> int:
-    text = kept_text(measure(), measure_shapes(), unix_ratio())
+    if "--ratio" in arguments:
+        kept = KEPT.read_text(encoding="utf-8")
+        text = re.sub(r"(?m)^unix_ratio = .*$", f"unix_ratio = {unix_ratio():.0f}", kept)
+    else:
+        text = kept_text(measure(), measure_shapes(), unix_ratio())
     if "--write" in arguments:
         KEPT.write_text(text, encoding="utf-8")
     print(report(tomllib.loads(text)))

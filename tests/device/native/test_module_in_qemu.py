@@ -64,7 +64,8 @@ def test_the_costs_that_documents_show_are_those_of_this_module() -> None:
     kept = next(row for row in content["rows"] if (row["processor"], row["core"]) == ("Cortex-M3", "module"))
     found, _ = micropython_native.measured("mps2-an385", "module")
     for name in ("flash_bytes", "heap_bytes", "act", "observe"):
-        assert kept[name] == pytest.approx(getattr(found, name), rel=0.05), (
+        room = 64 if name == "heap_bytes" else 0  # whether a table of names grows just then is chance
+        assert kept[name] == pytest.approx(getattr(found, name), rel=0.05, abs=room), (
             f"{name}: measure it again, --write"
         )
 
