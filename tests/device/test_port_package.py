@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tarfile
 from pathlib import Path
 
@@ -80,8 +81,12 @@ int main()
 """
 
 
+#: Tools of the environment that runs the tests come first.
+PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+
+
 def run(*command: object, folder: Path | None = None, **environment: str) -> str:
-    given = {**os.environ, **environment}
+    given = {**os.environ, "PATH": PATH, **environment}
     words = list(map(str, command))
     done = subprocess.run(words, cwd=folder, env=given, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, f"{words}\n{done.stdout}{done.stderr}"
@@ -90,7 +95,7 @@ def run(*command: object, folder: Path | None = None, **environment: str) -> str
 
 def need(*programs: str, why: str = "not installed here") -> None:
     for program in programs:
-        if shutil.which(program) is None:
+        if shutil.which(program, path=PATH) is None:
             pytest.skip(f"{program}: {why}")
 
 
@@ -253,7 +258,7 @@ def test_the_esp_idf_manifest_has_the_fields_of_its_format(library: Path) -> Non
 
 
 def test_the_component_manager_of_esp_idf_packs_it(library: Path, tmp_path: Path) -> None:
-    need("compote", why="pipx install idf-component-manager")
+    need("compote", why="pip install adamb[dev]")
     folder = tmp_path / "adamb"
     shutil.copytree(library, folder)
     run("compote", "component", "pack", "--name", "adamb", "--dest-dir", tmp_path / "packed", folder=folder)
@@ -268,7 +273,7 @@ def test_platformio_packs_it(library: Path, tmp_path: Path) -> None:
     assert all((library / "src" / name).is_file() for name in manifest["headers"])
     assert manifest.pop("license") == "MIT", "which it compares with a list that it downloads"
     (folder / "library.json").write_text(json.dumps(manifest))
-    need("pio", why="pipx install platformio")
+    need("pio", why="pip install adamb[dev]")
     run("pio", "pkg", "pack", folder, "-o", packed, PLATFORMIO_CORE_DIR=str(tmp_path / "pio"))
     with tarfile.open(packed) as archive:
         assert {"library.json", "src/adamb.h", "examples/heater/heater.ino"} <= set(archive.getnames())
