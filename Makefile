@@ -6,7 +6,7 @@ TEST_REQUIREMENTS := $(filter-out requirements/chip.txt,$(wildcard requirements/
 C_SOURCES := $(wildcard firmware_model/c/*.c firmware_model/c/*.h firmware_model/host/batch/*.[ch] firmware_model/host/_binding_build.py \
     host_sim/c/*.[ch] host_sim/c/*/*.[ch] host_sim/_sim_build.py)
 
-.PHONY: demo device chip clock native west test test-fast lint analyse prove fuzz fuzz-hour soak mutants machines faults same-bytes release lock floor spec vectors tables clean
+.PHONY: demo device chip clock native test test-fast lint analyse prove fuzz fuzz-hour soak mutants machines faults same-bytes release lock floor spec vectors tables clean
 
 demo: .venv/.installed
 	@$(BIN)/adamb run oil-laplace --budget 4KiB --seeds 10 --record --plot --out runs/demo --force
@@ -28,12 +28,6 @@ native: .venv/.installed-test
 	$(BIN)/python -m adamb.tools.device.micropython.sources
 	$(BIN)/python -m adamb.tools.device.micropython.pico
 	$(BIN)/python -m pytest tests/device/native
-
-# Exported packages in west, Zephyr's tool: a part of it has no wheel, so the locked versions are without it.
-west: .venv/.installed-test
-	$(BIN)/python -m venv build/west
-	build/west/bin/python -m pip install --quiet --disable-pip-version-check west
-	PATH="$(CURDIR)/build/west/bin:$$PATH" $(BIN)/python -m pytest tests/device/test_port_west.py
 
 test: .venv/.installed-test lint
 	$(BIN)/python -m pytest -n 2

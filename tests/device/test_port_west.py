@@ -1,4 +1,7 @@
-"""The library of `adamb port --c --package` in a workspace of west, the tool of Zephyr."""
+"""The library of `adamb port --c --package` in a workspace of west, the tool of Zephyr.
+
+A part of west is published without a wheel, so it is not among the locked versions.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ import yaml
 
 pytest.importorskip("ziglang", reason="pip install adamb[device]")
 MISSING = [name for name in ("west", "git") if shutil.which(name) is None]
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(MISSING), reason=f"{MISSING}: make west")]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(MISSING), reason=f"{MISSING}: pipx install west")]
 
 
 def run(*command: object, folder: Path) -> str:
