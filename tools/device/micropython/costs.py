@@ -70,7 +70,7 @@ def shape_conditions(dims: str) -> str:
     content = kept()
     return (
         f"{content['steps']} steps with {dims}, H {content['horizon']}, "
-        f"a block of {content['block_bytes']} bytes, mode tracking"
+        f"a block of {content['block_bytes']} bytes, defaults of mode tracking"
     )
 
 
