@@ -27,7 +27,8 @@ clock: .venv/.installed-chip
 native: .venv/.installed-test
 	$(BIN)/python -m adamb.tools.device.micropython.sources
 	$(BIN)/python -m adamb.tools.device.micropython.pico
-	$(BIN)/python -m pytest tests/device/native
+	MICROPYTHON=$$($(BIN)/python -c 'from adamb.tools.device.micropython.sources import unix_program as p; print(p(native=False))') \
+	    $(BIN)/python -m pytest tests/device/native tests/device/loop/test_on_micropython.py tests/device/loop/test_on_board.py
 
 test: .venv/.installed-test lint
 	$(BIN)/python -m pytest -n 2
