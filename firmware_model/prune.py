@@ -4,6 +4,7 @@ from ._scratch import T_BEST_ACTION, T_BEST_LEVEL, T_BEST_Q, T_D_S, T_DEPTH, T_P
 from ._spec import FLAG_PAPER, H_FLAGS, H_POOL_AT, H_UNITS, LEVEL_MAX, S_V_SLOT, TAG
 from .number import random as number_random
 from .pool import free as pool_free
+from .value import alike as value_alike
 from .value import refresh_means
 from .value import slot as value_slot
 
@@ -33,11 +34,14 @@ def pick(w, t):
 def join(w, t, code):
     """Join the two slots of such a node when, by the last scan, no ball needs both; 1 when a unit was freed.
 
-    Down to their depth they lie in the same cell of every level, so one scan is valid for both.
+    Down to their depth they lie in the same cell of every level, so one scan is valid for both. Where V is
+    not to take units it can do without, also when both play the same action for about the same value.
     """
-    if t[T_D_S] * t[T_BEST_LEVEL] > t[T_DEPTH]:
-        return 0
     i = value_slot(t, t[T_DEPTH], code)
+    if t[T_D_S] * t[T_BEST_LEVEL] > t[T_DEPTH]:
+        node = w[i] << 2
+        if w[node + 2] != w[node + 3] or not value_alike(w, t, w[node], w[node + 1]):
+            return 0
     if w[H_FLAGS] & FLAG_PAPER:
         t[T_BEST_Q] = min(t[T_BEST_Q], w[i + 2])
     node = w[i]

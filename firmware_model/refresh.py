@@ -1,18 +1,11 @@
 """V and the best action of cells other than the visited one, so that they use what was learnt elsewhere."""
 
-from ._scratch import T_CHUNKS, T_H, T_HORIZON, T_NEXT
+from ._scratch import T_BEST_LEVEL, T_CHUNKS, T_H, T_HORIZON, T_NEXT
 from ._spec import H_SINCE, LATER_FIRST_MASK, NEXT_ALWAYS, NEXT_MASK
 from .call import decode as call_decode
 from .number import random as number_random
 from .tree import scan as tree_scan
 from .value import set as value_set
-
-
-def _refresh(w, t, h, code):
-    """V and the best action of one cell, by a search."""
-    call_decode(w, t, h)
-    tree_scan(w, t, code)
-    value_set(w, t, code)
 
 
 def next(w, t):
@@ -26,7 +19,9 @@ def next(w, t):
         return 0
     if t[T_CHUNKS] == 1 and w[H_SINCE] >= NEXT_ALWAYS and number_random(w) & NEXT_MASK:
         return 0
-    _refresh(w, t, h + 1, t[T_NEXT])
+    call_decode(w, t, h + 1)
+    tree_scan(w, t, t[T_NEXT])
+    value_set(w, t, t[T_NEXT])
     call_decode(w, t, h)
     return t[T_CHUNKS] == 1
 
@@ -37,4 +32,7 @@ def any(w, t):
     With more than 1+1 dimensions most cells are seldom visited.
     """
     code = number_random(w)
-    _refresh(w, t, 0 if code & LATER_FIRST_MASK else t[T_H], code)
+    call_decode(w, t, 0 if code & LATER_FIRST_MASK else t[T_H])
+    tree_scan(w, t, code)
+    t[T_BEST_LEVEL] = 0  # V is not divided for a cell that may never be visited
+    value_set(w, t, code)

@@ -5,8 +5,9 @@ cell) or a link (then aux is the mean of everything below), so `act` and an expe
 """
 
 # isort: off
-from ._scratch import T_ACTION, T_BEST_ACTION, T_BEST_LEVEL, T_BEST_Q, T_D_A, T_D_S, T_LEVEL, T_PATH, T_STEP
-from ._spec import LEVEL_MAX, SCAN_TOLERANCE, TAG, VALUE_MASK
+from ._scratch import T_ACTION, T_BEST_ACTION, T_BEST_LEVEL, T_BEST_Q, T_CHUNKS, T_D_A, T_D_S, T_LEVEL, T_PATH
+from ._scratch import T_STEP
+from ._spec import LEVEL_MAX, SCAN_TOLERANCE, TAG, VALUE_MASK, VALUE_NEAR_SHIFT
 from ._spec import FLAG_PAPER
 from ._spec import H_FLAGS, H_POOL_AT, H_UNITS
 from ._spec import S_V_SLOT
@@ -71,16 +72,33 @@ def _refine(w, i):
     return unit
 
 
+def alike(w, t, a, b):
+    """Are two values as good as equal where V is not to take units it can do without?
+
+    This is in tracking with more than 1+1 dimensions: there it takes most of a small block.
+    """
+    if t[T_CHUNKS] == 1 or w[H_FLAGS] & FLAG_PAPER:
+        return False
+    return (a - b + (1 << VALUE_NEAR_SHIFT)) >> (VALUE_NEAR_SHIFT + 1) == 0
+
+
+def _agrees(w, t, i):
+    """Does a cell play the best action, or a finer one within its ball, for about its value?"""
+    if w[i + 2] != t[T_BEST_ACTION] and not code_inside(w[i + 2], t[T_BEST_ACTION], t[T_D_A]):
+        return False
+    return alike(w, t, w[i], TAG | t[T_BEST_Q])
+
+
 def set(w, t, code):
     """Store the result of the last scan in the cell of `code`; returns the depth of the cell in bits.
 
-    The tree is refined to the scan's level where there is room.
+    The tree is refined to the scan's level where there is room and the cell does not agree with the scan.
     """
     i = t[T_STEP] + S_V_SLOT
     depth = 0
     while True:
         if (depth == LEVEL_MAX or not w[H_POOL_AT] <= w[i] < w[H_UNITS]) and (
-            depth >= t[T_D_S] * t[T_BEST_LEVEL] or not _refine(w, i)
+            depth >= t[T_D_S] * t[T_BEST_LEVEL] or _agrees(w, t, i) or not _refine(w, i)
         ):
             break
         t[T_PATH + depth] = w[i]

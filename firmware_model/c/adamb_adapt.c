@@ -6,11 +6,12 @@
 uint32_t adamb_adapt_factor(const adamb_call *c)
 {
     const uint16_t *s = c->w + c->tree;
-    uint32_t mean = s[ADAMB_S_REWARD_MEAN], top = s[ADAMB_S_REWARD_TOP], halved = c->w[ADAMB_H_SINCE] >> ADAMB_FADE_SHIFT;
+    uint32_t mean = s[ADAMB_S_REWARD_MEAN], top = s[ADAMB_S_REWARD_TOP];
+    uint32_t halved = (uint32_t)c->wide * (c->w[ADAMB_H_SINCE] >> ADAMB_FADE_SHIFT);
     if (!has_flag(c->w, ADAMB_FLAG_AUTO_BONUS)) {
         return c->w[ADAMB_H_BONUS];
     }
-    halved = c->chunks == 1 || has_flag(c->w, ADAMB_FLAG_PAPER) ? 0 : halved > ADAMB_FADE_MOST ? ADAMB_FADE_MOST : halved;
+    halved = halved > ADAMB_FADE_MOST ? ADAMB_FADE_MOST : halved;
     return top > mean ? (top - mean) << c->fraction >> (16 + ADAMB_AUTO_BONUS_SHIFT + halved) : 0;
 }
 
@@ -19,7 +20,7 @@ uint32_t adamb_adapt_factor(const adamb_call *c)
 uint32_t adamb_adapt_bonus(const adamb_call *c, uint32_t weight)
 {
     uint32_t by = adamb_adapt_factor(c), most = by * ADAMB_BONUS_SIDES >> c->level, bonus = adamb_number_bonus(by, weight);
-    return bonus > most && !has_flag(c->w, ADAMB_FLAG_PAPER) ? most : bonus;
+    return bonus > most && !c->paper ? most : bonus;
 }
 
 /* The median of how far samples are from what their balls predict, in 2^-15: a step towards every new one. */
@@ -78,9 +79,10 @@ static void follow_rewards(const adamb_call *c, uint16_t reward)
 {
     uint16_t *s = c->w + c->tree;
     uint32_t mean = s[ADAMB_S_REWARD_MEAN], top = s[ADAMB_S_REWARD_TOP];
-    uint32_t slow = c->shared ? ADAMB_REWARD_SHIFT_SHARED : ADAMB_REWARD_SHIFT;
-    uint32_t since = c->w[ADAMB_H_SINCE], n = c->shared ? since * c->horizon + 1u : since + ADAMB_REWARD_FIRST, rate = slow;
-    while (n >> rate == 0 && !has_flag(c->w, ADAMB_FLAG_PAPER)) {
+    uint32_t slow = c->shared ? ADAMB_REWARD_SHIFT_SHARED : ADAMB_REWARD_SHIFT, rate = slow;
+    uint32_t since = c->paper ? 0xFFFFu : c->w[ADAMB_H_SINCE];
+    uint32_t n = c->shared ? since * c->horizon + 1u : since + ADAMB_REWARD_FIRST;
+    while (n >> rate == 0) {
         rate--;
     }
     s[ADAMB_S_REWARD_MEAN] = (uint16_t)(reward > mean ? mean + ((reward - mean) >> rate) : mean - ((mean - reward) >> rate));
@@ -96,7 +98,7 @@ void adamb_adapt_step(adamb_call *c, uint16_t state_code, uint16_t action_code, 
     count_up(w, ADAMB_H_SEEN);
     uint32_t sum = (uint32_t)w[ADAMB_H_RETURN_SUM] + (reward >> (16 - c->fraction));
     w[ADAMB_H_RETURN_SUM] = (uint16_t)(sum > 0xFFFFu ? 0xFFFFu : sum); /* more steps than the horizon must not wrap */
-    if (w[ADAMB_H_SHARE] == ADAMB_SHARE_TESTING && c->links >= ADAMB_SHARE_TABLE_UNITS) {
+    if (w[ADAMB_H_SHARE] == ADAMB_SHARE_TESTING && c->links >= ADAMB_SHARE_TABLE_UNITS && c->d_s != 0) {
         sum = 0;
         for (uint8_t i = 0; i < c->d_s; i++) {
             sum += next[i];

@@ -14,6 +14,8 @@ void adamb_call_decode(adamb_call *c, uint16_t *w, uint8_t h)
     c->fraction = (uint8_t)(w[ADAMB_H_SCALE] & 0xFF);
     c->finest = (uint8_t)(w[ADAMB_H_SCALE] >> 8);
     c->shared = w[ADAMB_H_SHARE] != ADAMB_SHARE_OFF;
+    c->paper = w[ADAMB_H_FLAGS] & ADAMB_FLAG_PAPER;
+    c->wide = c->chunks > 1 && !c->paper;
     c->first = w[ADAMB_H_POOL_AT];
     c->links = w[ADAMB_H_UNITS] - c->first;
     c->tree = adamb_call_step(w, 0);

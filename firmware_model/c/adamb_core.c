@@ -62,7 +62,7 @@ int adamb_act(uint16_t *block, int h, const uint16_t *state, uint16_t *action)
 static void reclaim(adamb_call *c)
 {
     uint16_t *w = c->w;
-    uint16_t enough = (uint16_t)(ADAMB_RECLAIM_ROOM + (w[ADAMB_H_UNITS] >> ADAMB_RECLAIM_ROOM_SHIFT));
+    uint32_t enough = ADAMB_RECLAIM_ROOM + ((uint32_t)w[ADAMB_H_UNITS] >> ADAMB_RECLAIM_ROOM_SHIFT);
     if (has_flag(w, ADAMB_FLAG_FREEZE) || adamb_pool_room(w) >= enough) {
         return;
     }
@@ -72,17 +72,16 @@ static void reclaim(adamb_call *c)
     }
     int value = (random & ADAMB_RECLAIM_VALUE_MASK) == 0;
     adamb_call_decode(c, w, (uint8_t)(c->shared && !value ? 0 : (uint32_t)random * c->horizon >> 16));
-    if (!value) {
-        adamb_reclaim_tree(c);
-        return;
-    }
     uint16_t code;
-    int depth = adamb_prune_pick(c, &code);
-    if (depth >= 0) {
+    int freed = 0, depth = value ? adamb_prune_pick(c, &code) : -1;
+    if (!value) {
+        freed = adamb_reclaim_tree(c);
+    } else if (depth >= 0) {
         adamb_tree_scan(c, code);
-        if (adamb_prune_join(c, code, depth)) {
-            count_up(w, ADAMB_H_RECLAIMS);
-        }
+        freed = adamb_prune_join(c, code, depth);
+    }
+    if (freed) {
+        count_up(w, ADAMB_H_RECLAIMS);
     }
 }
 
@@ -124,7 +123,7 @@ static int learn_tracking(adamb_call *c, uint16_t state, uint16_t action, uint16
     if (pending) {
         adamb_learn_jobs(c);
     }
-    if (c->chunks > 1) {
+    if (c->wide) {
         adamb_refresh_any(c);
         return 0;
     }

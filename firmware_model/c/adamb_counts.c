@@ -38,7 +38,7 @@ static void halve(const adamb_call *c, uint16_t rec, uint32_t bits)
 static uint32_t place(const adamb_call *c, uint32_t head, uint32_t bits, uint16_t cell)
 {
     uint16_t *w = c->w;
-    int paper = has_flag(w, ADAMB_FLAG_PAPER);
+    int paper = c->paper;
     uint32_t near = head, nearest = 0xFFFF, empty = 0;
     uint16_t unit = w[head];
     for (uint32_t left = c->links; left != 0 && is_link(c, unit); left--, unit = w[at(unit)]) {
@@ -163,7 +163,7 @@ uint32_t adamb_counts_expect(const adamb_call *c, uint32_t rec, uint32_t level)
     if (head == 0) {
         return 0;
     }
-    if (has_flag(c->w, ADAMB_FLAG_PAPER)) {
+    if (c->paper) {
         return expect_chain(c, head, bits, low);
     }
     const uint16_t *entry = c->w + at(head);

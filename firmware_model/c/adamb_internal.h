@@ -25,6 +25,7 @@ typedef struct {
     uint8_t h, horizon, d_s, d_a, chunks, fraction, finest, shared;
     uint8_t best_level; /* scan: finest level among the relevant balls */
     uint8_t level;      /* descent: level of the ball */
+    uint8_t paper, wide; /* the mode; tracking with more than 1+1 dimensions */
     uint16_t bits;      /* how the bits of a level are divided into blocks */
     uint16_t rec;       /* descent: record of the ball, 0 when there was no room for one */
     uint16_t parent;    /* descent: record above it, 0 at the root */
@@ -45,7 +46,7 @@ typedef struct {
 /* What a scan knows of the balls it has met. */
 typedef struct {
     uint32_t rec;                /* the record above the next ball, 0 for the root */
-    uint32_t paper, part;        /* all balls alike; without what follows an action */
+    uint32_t part;               /* of what follows an action that counts, in 256ths */
     int32_t best, q;             /* the highest key, twice, + 1 if visited; -1 without a ball. Its Q, shifted like a surplus */
     uint32_t where;              /* its action code | level << 25 | bits without a meaning */
     uint32_t inherited, of;      /* what the record `of` expects */
@@ -54,6 +55,12 @@ typedef struct {
     int32_t top;                 /* tracking: the mean reward of the ball that is played so far, */
     uint16_t above[ADAMB_LEVEL_MAX + 2]; /* and by level that of the record above it, the same where there is none */
 } adamb_ranking;
+
+/* Are two values as good as equal? */
+static inline int adamb_value_near(uint32_t a, uint32_t b)
+{
+    return (a - b + (1u << ADAMB_VALUE_NEAR_SHIFT)) >> (ADAMB_VALUE_NEAR_SHIFT + 1) == 0;
+}
 
 /* Word index of unit u. */
 static inline uint32_t at(uint32_t u)
@@ -208,14 +215,10 @@ void adamb_model_gather_near(adamb_call *c);
 void adamb_model_add_sample(adamb_call *c, uint16_t rec, uint8_t level, uint16_t reward, uint16_t next_code);
 void adamb_model_measure_noise(const adamb_call *c, uint32_t reward);
 
-/* refresh */
+/* refresh, reclaim, prune */
 int adamb_refresh_next(adamb_call *c, uint16_t code);
 void adamb_refresh_any(adamb_call *c);
-
-/* reclaim */
-void adamb_reclaim_tree(const adamb_call *c);
-
-/* prune */
+int adamb_reclaim_tree(const adamb_call *c);
 int adamb_prune_pick(const adamb_call *c, uint16_t *code);
 int adamb_prune_join(const adamb_call *c, uint16_t code, int depth);
 
@@ -233,8 +236,7 @@ void adamb_adapt_noise(const adamb_call *c, uint32_t far);
 void adamb_adapt_spread(const adamb_call *c, uint32_t far);
 void adamb_adapt_episode(uint16_t *w);
 
-/* call */
-/* First word of a step. */
+/* call, and the first word of a step */
 static inline uint32_t adamb_call_step(const uint16_t *w, uint32_t h)
 {
     return ADAMB_H_WORDS + 1u + ((uint32_t)w[ADAMB_H_SCALE] >> 8) + h * ADAMB_S_WORDS;
@@ -262,7 +264,6 @@ uint8_t adamb_config_fraction_bits(uint8_t horizon);
 void adamb_config_write_header(const adamb_config *config, uint16_t *block, uint32_t words);
 
 /* snapshot: the parts, for code that moves a snapshot in pieces; adamb_store.c does. */
-
 /* Take a byte into a CRC-32 (the polynomial of zlib), which starts and ends inverted: 0xFFFFFFFF, then ~crc. */
 uint32_t adamb_snapshot_crc(uint32_t crc, uint8_t byte);
 

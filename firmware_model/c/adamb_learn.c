@@ -86,8 +86,7 @@ static int known(const adamb_call *c, uint32_t shift)
 static int wants_split(const adamb_call *c)
 {
     const uint16_t *w = c->w, *threshold = w + ADAMB_H_WORDS + c->level;
-    uint32_t own = own_n(w, c->rec), n = own;
-    int paper = has_flag(w, ADAMB_FLAG_PAPER);
+    uint32_t own = own_n(w, c->rec), n = own, paper = c->paper;
     if (c->level >= c->finest) {
         return 0;
     }
@@ -98,7 +97,7 @@ static int wants_split(const adamb_call *c)
         n += paper && c->inherited_n < threshold[-1] ? c->inherited_n : threshold[-1];
     }
     int full = n >= *threshold && *threshold <= ADAMB_THRESHOLD_MAX;
-    int late = c->shared && c->chunks > 1 && c->level >= ADAMB_LATE_LEVEL;
+    int late = c->shared && c->wide && c->level >= ADAMB_LATE_LEVEL;
     if (paper || (full && !late)) {
         return full;
     }
@@ -167,7 +166,7 @@ static uint16_t update(adamb_call *c, uint16_t reward, uint16_t next_code)
     uint8_t level = (uint8_t)(c->rec == 0 ? c->level - 1 : c->level);
     uint32_t word = c->rec == 0 ? c->slot : at(rec);
     uint16_t old = ADAMB_VALUE_MAX;
-    if (has_flag(w, ADAMB_FLAG_PAPER)) {
+    if (c->paper) {
         int fresh = c->rec == 0 || own_n(w, rec) == 0; /* still refers to the parent's next states */
         old = adamb_tree_q(c, w[word], fresh ? c->parent : rec, (uint8_t)(c->level - fresh));
         adamb_model_add_sample(c, rec, level, reward, next_code);
@@ -191,7 +190,7 @@ int adamb_learn_sample(adamb_call *c, uint16_t state_code, uint16_t action_code,
     int settled = 0;
     uint32_t path = adamb_code_path(c, state_code, action_code);
     descend(c, path);
-    if (has_flag(c->w, ADAMB_FLAG_PAPER)) {
+    if (c->paper) {
         gather_above(c, path);
     }
     if (c->rec == 0) {
@@ -205,7 +204,7 @@ int adamb_learn_sample(adamb_call *c, uint16_t state_code, uint16_t action_code,
         split(c, state_code);
         settled = 0;
     }
-    if (has_flag(c->w, ADAMB_FLAG_PAPER)) {
+    if (c->paper) {
         request(c->w, c->step, state_code, (uint8_t)(c->d_s * c->level)); /* every state cell under the ball */
     }
     return !settled || !adamb_value_holds(c, state_code, action_code, q);

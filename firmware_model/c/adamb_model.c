@@ -59,7 +59,7 @@ void adamb_model_gather_near(adamb_call *c)
 static uint16_t remember(const adamb_call *c, uint32_t mean, uint32_t reward, uint32_t n)
 {
     uint32_t salt = c->w[ADAMB_H_EPISODES];
-    if (n <= 1u << ADAMB_MEMORY_SHIFT || has_flag(c->w, ADAMB_FLAG_PAPER)) {
+    if (n <= 1u << ADAMB_MEMORY_SHIFT || c->paper) {
         return adamb_number_follow(mean, reward, n, salt);
     }
     uint32_t most = (uint32_t)c->w[c->tree + ADAMB_S_NOISE] * ADAMB_MEMORY_NOISE + ADAMB_MEMORY_MARGIN;

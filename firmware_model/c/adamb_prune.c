@@ -27,20 +27,22 @@ int adamb_prune_pick(const adamb_call *c, uint16_t *code)
 }
 
 /* Join the two slots of such a node when, by the last scan, no ball needs both: down to their depth they lie in the same
- * cell of every level, so one scan is valid for both. Returns 1 when a unit was freed. */
+ * cell of every level, so one scan is valid for both. Where V is spared, also when both play the same action for about the
+ * same value. Returns 1 when a unit was freed. */
 int adamb_prune_join(const adamb_call *c, uint16_t code, int depth)
 {
     uint16_t *w = c->w;
     uint16_t nodes[ADAMB_PATH_MAX];
     uint32_t i = c->step + ADAMB_S_V_SLOT;
-    if (c->d_s * c->best_level > depth) {
-        return 0; /* a ball needs both */
-    }
     for (int k = 0; k < depth; k++) {
         nodes[k] = w[i];
         i = at(w[i]) + ((uint32_t)(code >> (15 - k)) & 1u);
     }
-    uint16_t q = has_flag(w, ADAMB_FLAG_PAPER) ? min16(c->best_q, w[i + 2]) : c->best_q, node = w[i];
+    const uint16_t *p = w + at(w[i]);
+    if (c->d_s * c->best_level > depth && !(c->wide && p[2] == p[3] && adamb_value_near(p[0], p[1]))) {
+        return 0; /* a ball needs both */
+    }
+    uint16_t q = c->paper ? min16(c->best_q, w[i + 2]) : c->best_q, node = w[i];
     w[i + 2] = c->best_action;
     ADAMB_IN_ORDER(); /* the cell has its action before it is one, and no walk meets the node when it is freed */
     w[i] = (uint16_t)(ADAMB_TAG | q);

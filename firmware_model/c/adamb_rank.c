@@ -27,9 +27,8 @@ static void follow_played(const adamb_call *c, adamb_ranking *r, uint32_t state_
 void adamb_rank_start(const adamb_call *c, adamb_ranking *r, uint32_t state_code)
 {
     const uint16_t *w = c->w;
-    r->paper = has_flag(w, ADAMB_FLAG_PAPER) ? 1 : 0;
     r->part = 256;
-    if (c->h + 1 < c->horizon && !r->paper) {
+    if (c->h + 1 < c->horizon && !c->paper) {
         uint32_t effect = w[c->tree + ADAMB_S_EFFECT], spread = w[c->tree + ADAMB_S_SPREAD];
         effect <<= ADAMB_EFFECT_SCALE_SHIFT - ADAMB_SPREAD_SCALE_SHIFT; /* in the unit of the spread */
         r->part = effect > spread ? 256 - adamb_number_divide(spread << 8, effect) : 0;
@@ -39,7 +38,7 @@ void adamb_rank_start(const adamb_call *c, adamb_ranking *r, uint32_t state_code
     r->rec = r->of = 0;
     r->n = r->balls = 0;
     r->sum = r->squares = r->top = 0;
-    if (!r->paper) {
+    if (!c->paper) {
         follow_played(c, r, state_code);
     }
 }
@@ -77,12 +76,12 @@ void adamb_rank_ball(const adamb_call *c, adamb_ranking *r, uint32_t word, uint3
             r->inherited = adamb_counts_expect(c, r->rec, level - 1);
         }
         expected = r->inherited;
-        if (r->rec != 0 && !r->paper && r->top > r->above[level]) {
+        if (r->rec != 0 && !c->paper && r->top > r->above[level]) {
             lift = (r->top - r->above[level]) * ADAMB_RANK_LIFT >> ADAMB_RANK_LIFT_SHIFT;
         }
     } else {
         expected = adamb_counts_expect(c, word, level);
-        if (!r->paper) {
+        if (!c->paper) {
             visited = 1;
             weigh(c, r, word, expected);
         }

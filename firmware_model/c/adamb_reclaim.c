@@ -69,7 +69,6 @@ static void remove_block(const adamb_call *c, uint16_t block, uint32_t slots, ui
         adamb_pool_free(w, block);
         w[above] = best;
     }
-    count_up(w, ADAMB_H_RECLAIMS);
 }
 
 /* Does any step of this tree play the ball, given as first codes of its state and action side, at a random state? */
@@ -87,15 +86,16 @@ static int played(const adamb_call *c, uint32_t state, uint32_t action, uint8_t 
     return 0;
 }
 
-/* One walk through the tree of c->h: folds one leaf or removes one block, or only takes credit. */
-void adamb_reclaim_tree(const adamb_call *c)
+/* One walk through the tree of c->h: folds one leaf or removes one block, or only takes credit. Returns 1 when units were
+ * freed. */
+int adamb_reclaim_tree(const adamb_call *c)
 {
     uint16_t *w = c->w;
     uint32_t slot = adamb_tree_root(c), state = 0, action = 0;
     uint16_t parent = 0;
     uint8_t level = 0, s_bits = 0, a_bits = 0;
     if (!is_link(c, w[slot])) {
-        return;
+        return 0;
     }
     for (;;) {
         uint16_t rec = w[slot];
@@ -108,9 +108,9 @@ void adamb_reclaim_tree(const adamb_call *c)
             if (spent && parent != 0 &&
                 (!played(c, state, action, level) || (adamb_number_random(w) & ADAMB_PLAYED_MASK) == 0)) {
                 fold(c, slot, parent, (uint8_t)(level - 1));
-                count_up(w, ADAMB_H_RECLAIMS);
+                return 1;
             }
-            return;
+            return 0;
         }
         for (uint8_t chunk = 0; chunk < c->chunks; chunk++) {
             uint32_t slots = 1u << (adamb_code_state_bits(c, chunk) + adamb_code_action_bits(c, chunk));
@@ -119,7 +119,7 @@ void adamb_reclaim_tree(const adamb_call *c)
                 if (spent) {
                     remove_block(c, block, slots, chunk == 0 ? rec : slot, chunk == 0 ? level : 0xFF);
                 }
-                return;
+                return spent;
             }
             uint32_t action_n = adamb_code_action_bits(c, chunk);
             s_bits = (uint8_t)(s_bits + adamb_code_state_bits(c, chunk));

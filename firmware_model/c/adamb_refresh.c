@@ -7,7 +7,7 @@
 int adamb_refresh_next(adamb_call *c, uint16_t code)
 {
     uint8_t h = c->h;
-    if (h + 1 == c->horizon || (c->chunks == 1 && c->w[ADAMB_H_SINCE] >= ADAMB_NEXT_ALWAYS &&
+    if (h + 1 == c->horizon || (!c->wide && c->w[ADAMB_H_SINCE] >= ADAMB_NEXT_ALWAYS &&
                                 (adamb_number_random(c->w) & ADAMB_NEXT_MASK) != 0)) {
         return 0;
     }
@@ -15,7 +15,7 @@ int adamb_refresh_next(adamb_call *c, uint16_t code)
     adamb_tree_scan(c, code);
     adamb_value_set(c, code);
     adamb_call_decode(c, c->w, h);
-    return c->chunks == 1;
+    return !c->wide;
 }
 
 /* Refresh a random cell of this step, or of the first, which no look-ahead reaches: with more than 1+1 dimensions most cells
@@ -25,5 +25,6 @@ void adamb_refresh_any(adamb_call *c)
     uint16_t random = adamb_number_random(c->w);
     adamb_call_decode(c, c->w, (random & ADAMB_LATER_FIRST_MASK) != 0 ? 0 : c->h);
     adamb_tree_scan(c, random);
+    c->best_level = 0; /* V is not divided for a cell that may never be visited */
     adamb_value_set(c, random);
 }

@@ -45,18 +45,21 @@ void adamb_value_refresh_means(const adamb_call *c, const uint16_t *nodes, uint3
 }
 
 /* Store the result of the last scan in the cell of `code`, refining the tree to the scan's level where there is
- * room. Returns the depth of the cell in bits. */
+ * room. In tracking with more than 1+1 dimensions, where V takes most of a small block, a cell that agrees with the scan is
+ * not divided. Returns the depth of the cell in bits. */
 uint8_t adamb_value_set(const adamb_call *c, uint16_t code)
 {
     uint16_t *w = c->w;
     uint16_t nodes[ADAMB_PATH_MAX];
     uint8_t depth = 0, bits = (uint8_t)(c->d_s * c->best_level);
     uint32_t i = c->step + ADAMB_S_V_SLOT;
-    uint16_t q = c->best_q;
+    uint16_t q = c->best_q, unit = 0;
+    int finer;
     for (;;) {
         if (depth == ADAMB_LEVEL_MAX || !is_link(c, w[i])) {
-            uint16_t unit = depth < bits ? adamb_pool_alloc(w) : 0;
-            if (unit == 0) {
+            finer = adamb_code_inside(w[i + 2], c->best_action, c->d_a);
+            int agrees = c->wide && (finer || w[i + 2] == c->best_action) && adamb_value_near(w[i], ADAMB_TAG | q);
+            if (depth >= bits || agrees || (unit = adamb_pool_alloc(w)) == 0) {
                 break;
             }
             uint32_t p = at(unit);
@@ -70,11 +73,11 @@ uint8_t adamb_value_set(const adamb_call *c, uint16_t code)
         i = at(w[i]) + ((uint32_t)(code >> (15 - depth)) & 1u);
         depth++;
     }
-    if (has_flag(w, ADAMB_FLAG_PAPER)) {
+    if (c->paper) {
         q = min16(q, w[i] & ADAMB_VALUE_MASK);
     }
     w[i] = (uint16_t)(ADAMB_TAG | q);
-    if (has_flag(w, ADAMB_FLAG_PAPER) || !adamb_code_inside(w[i + 2], c->best_action, c->d_a)) {
+    if (c->paper || !finer) {
         w[i + 2] = c->best_action; /* a finer action within the best ball stays */
     }
     adamb_value_refresh_means(c, nodes, depth, code, q);

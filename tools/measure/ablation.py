@@ -69,8 +69,8 @@ PARTS = (
     AblatedLine(
         "keeps the finer action",
         "adamb_value.c",
-        "|| !adamb_code_inside(w[i + 2], c->best_action, c->d_a)",
-        "|| 1",
+        "if (c->paper || !finer) {",
+        "if (1) {",
     ),
     AblatedLine("splits early", "adamb_learn.c", "(c->parent == 0 ||", "(1 ||"),
     constant("splits small balls late", "LATE_LEVEL", 15),
@@ -87,7 +87,14 @@ PARTS = (
     constant(f"remembers {1 << _spec.MEMORY_SHIFT} samples", "MEMORY_SHIFT", 14),
     constant("borrows from the parent", "PARENT_MOST", 0),
     constant(f"an alarm takes {1 << _spec.DETECT_SPELL_SHIFT} episodes", "DETECT_SPELL_SHIFT", 0),
-    AblatedLine("refreshes any cell", "adamb_core.c", "if (c->chunks > 1) {", "if (c->chunks > 99) {"),
+    AblatedLine("refreshes any cell", "adamb_core.c", "if (c->wide) {", "if (0) {"),
+    AblatedLine("but divides none for it", "adamb_refresh.c", "c->best_level = 0;", ""),
+    AblatedLine(
+        "V cells that agree are one",
+        "adamb_internal.h",
+        ">> (ADAMB_VALUE_NEAR_SHIFT + 1) == 0;",
+        ">> (ADAMB_VALUE_NEAR_SHIFT + 1) == 0 && 0;",
+    ),
     AblatedLine(
         "bonus follows the best rewards",
         "adamb_adapt.c",
@@ -97,8 +104,8 @@ PARTS = (
     AblatedLine(
         "mean of all rewards at first",
         "adamb_adapt.c",
-        "while (n >> rate == 0 && ",
-        "while (n >> rate == 99 && ",
+        "while (n >> rate == 0) {",
+        "while (0) {",
     ),
     constant(f"looks ahead always for {_spec.NEXT_ALWAYS} episodes", "NEXT_ALWAYS", 0),
     AblatedLine(

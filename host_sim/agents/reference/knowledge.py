@@ -19,7 +19,8 @@ class Knowledge:
 
     def __init__(self, settings: ReferenceSettings) -> None:
         self.settings = settings
-        self.tolerance = _spec.SCAN_TOLERANCE / (1 << fraction_bits(settings.horizon))
+        one = 1 << fraction_bits(settings.horizon)
+        self.tolerance, self.near = _spec.SCAN_TOLERANCE / one, (1 << _spec.VALUE_NEAR_SHIFT) / one
         self.shared = settings.share == "on"
         self.past_episodes = 0
         steps = range(settings.horizon)
@@ -103,13 +104,19 @@ class Knowledge:
             ball = ball.children[state_path[ball.level]][~action_path[ball.level]]
         return rewards
 
-    def _refresh(self, h: int, point: int) -> int:
-        """V and best action of the cell that holds the point; the cell."""
+    def _refresh(self, h: int, point: int, *, divide: bool = True) -> int:
+        """V and best action of the cell that holds the point; the cell.
+
+        With more than 1+1 dimensions a cell that plays the same for about the same value is not divided.
+        """
         best, q, finest = self.scan(h, point)
-        values = self.cells[h]
-        key = values.refine(point, self.settings.d_s * finest)
+        values, centre = self.cells[h], best.centre()
+        key = values.cell_of(point)
+        same = values.best[key] == centre or is_finer(values.best[key], centre)
+        agrees = same and -self.near <= values.mean[key] - q < self.near
+        if divide and not (agrees and self.settings.d_s + self.settings.d_a > 2):
+            key = values.refine(point, self.settings.d_s * finest)
         values.set(key, q)
-        centre = best.centre()
         if not is_finer(values.best[key], centre):
             values.best[key] = centre
         return key

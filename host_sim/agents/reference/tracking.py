@@ -141,7 +141,8 @@ class TrackingLearner(Knowledge):
             self._continue_job(h)
         if self.settings.d_s + self.settings.d_a > 2:
             drawn, bits = self._draw(), self.settings.d_s * MAX_LEVEL
-            self._refresh(0 if drawn & _spec.LATER_FIRST_MASK else h, 1 << bits | drawn << bits >> 16)
+            step = 0 if drawn & _spec.LATER_FIRST_MASK else h
+            self._refresh(step, 1 << bits | drawn << bits >> 16, divide=False)
 
     def end_episode(self) -> None:
         self.past_episodes += 1

@@ -7,7 +7,7 @@ from support.exact import counts
 from support.exact import numbers as num
 from support.exact.memory import Record, Routing, VNode
 from support.exact.model import Model
-from support.exact.values import expect, refresh_means, scan, v_path
+from support.exact.values import are_near, expect, refresh_means, scan, v_path
 
 
 def as_surplus(x: int) -> int:
@@ -137,7 +137,10 @@ def _reclaim_v(m: Model, h: int) -> None:
 
 def _remove_node(m: Model, h: int, node: VNode, code: int, depth: int) -> None:
     found = scan(m, h, code)
-    if found.finest * m.d_s > depth:
+    one, other = node.sides
+    if found.finest * m.d_s > depth and not (
+        one.action == other.action and are_near(m, one.value, other.value)
+    ):
         return
     path = v_path(m, h, code)[: depth + 1]
     cell = path[-1]

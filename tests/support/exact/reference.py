@@ -152,5 +152,5 @@ def refresh_later(m: Model, h: int) -> bool:
     if len(m.chunks) == 1:
         return pending
     drawn = m.random()
-    set_v(m, 0 if drawn & spec.LATER_FIRST_MASK else h, drawn)
+    set_v(m, 0 if drawn & spec.LATER_FIRST_MASK else h, drawn, divide=False)
     return False

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from adamb.firmware_model import _spec as spec
 from support.exact import numbers as num
 from support.exact.memory import Record, Routing, VCell, VNode
 from support.exact.model import Model
@@ -115,15 +116,25 @@ def refresh_means(path: list[VCell]) -> None:
             cell.value = cell.below.mean()
 
 
-def set_v(m: Model, h: int, state: int) -> int:
+def set_v(m: Model, h: int, state: int, *, divide: bool = True) -> int:
     """Scan the state and store what was found; the depth of the cell that was set."""
-    return store(m, h, state, scan(m, h, state))
+    found = scan(m, h, state)
+    return store(m, h, state, found if divide else replace(found, finest=0))
+
+
+def are_near(m: Model, one: int, other: int) -> bool:
+    """Whether V is the same for both where it has to do with few units, SPEC 5.21."""
+    near = 1 << spec.VALUE_NEAR_SHIFT
+    return not m.paper and m.d_s + m.d_a > 2 and -near <= one - other < near
 
 
 def store(m: Model, h: int, state: int, found: Scan) -> int:
     path = v_path(m, h, state)
     while len(path) - 1 < m.d_s * found.finest:
         cell = path[-1]
+        same = cell.action == found.action or num.finer(cell.action, found.action, m.d_a)
+        if same and are_near(m, cell.value, found.q):
+            break
         node = VNode((VCell(cell.value, cell.action), VCell(cell.value, cell.action)))
         if not m.pool.take(node):
             break
