@@ -39,7 +39,7 @@ class Seeds:
     tuning: tuple[int, ...]
 
 
-SEEDS = Seeds(tuple(range(110_000, 110_020)), tuple(range(40_000, 40_010)))
+SEEDS = Seeds(tuple(range(120_000, 120_020)), tuple(range(40_000, 40_010)))
 QUICK_SEEDS = Seeds(SEEDS.scored[:10], SEEDS.tuning[:4])
 SLOW_TUNING = 5
 """Tuning seeds on the slow simulators."""

@@ -94,7 +94,7 @@ def test_the_protocol_is_printed_from_the_data_that_runs_it(capsys):
     assert code == 0
     for name in (*(task.label for task in TASKS), *(each.label for each in CONTENDERS)):
         assert f"| {name} |" in out
-    assert "20 seeds, 110000 to 110019" in out and "cache-slow (all rows): its simulator" in out
+    assert "20 seeds, 120000 to 120019" in out and "cache-slow (all rows): its simulator" in out
 
 
 @pytest.mark.parametrize(

@@ -156,7 +156,8 @@ static int call_ok(const adamb_call *c)
     adamb_call_decode(&d, c->w, c->h);
     return c->horizon == d.horizon && c->d_s == d.d_s && c->d_a == d.d_a && c->chunks == d.chunks && c->bits == d.bits &&
            c->fraction == d.fraction && c->finest == d.finest && c->first == d.first && c->links == d.links &&
-           c->step == d.step && c->tree == (c->shared ? adamb_call_step(c->w, 0) : c->step);
+           c->paper <= 1 && c->wide <= 1 && c->step == d.step &&
+           c->tree == (c->shared ? adamb_call_step(c->w, 0) : c->step);
 }
 
 /* What a descent leaves: a ball with a record, or without one below a parent. */
@@ -169,6 +170,6 @@ static int ball_ok(const adamb_call *c)
 /* Where the next value lies, which tracking looks at; the paper's mode leaves it as it was. */
 static int next_ok(const adamb_call *c)
 {
-    return has_flag(c->w, ADAMB_FLAG_PAPER) || c->next == 0 || c->next < at(c->w[ADAMB_H_UNITS]) - 2;
+    return c->paper || c->next == 0 || c->next < at(c->w[ADAMB_H_UNITS]) - 2;
 }
 #endif

@@ -39,7 +39,7 @@ static int best_ok(const adamb_call *c, const adamb_ranking *r)
 static int ranking_ok(const adamb_call *c, const adamb_ranking *r)
 {
     int32_t n = r->n;
-    return r->rec < c->w[ADAMB_H_UNITS] && r->part <= 256 && r->inherited <= 2 * ADAMB_VALUE_MAX && r->paper <= 1 &&
+    return r->rec < c->w[ADAMB_H_UNITS] && r->part <= 256 && r->inherited <= 2 * ADAMB_VALUE_MAX &&
            n >= 0 && n <= MOST_N && r->balls >= 0 && r->balls <= 1 << 16 && r->top >= 0 && r->top < 4096 &&
            r->sum <= n * FAR_MOST && r->sum >= n * -FAR_MOST && r->squares >= 0 &&
            r->squares <= n * (FAR_MOST * FAR_MOST) &&
