@@ -38,6 +38,12 @@ def test_what_says_nothing_about_a_board_gives_no_energy(name, unit):
     assert energy(measured(name, unit, 100, 4000), load_board("microbit"), None) is None
 
 
+def test_a_board_without_a_clock_is_told_so():
+    found = {"names": ["board:socket://h:1"], "unit": ""}
+    assert energy(found, load_board("pico"), None) is None
+    assert "board:socket://h:1 has no clock; take --core cortex-m0" in why_none(found, load_board("pico"))
+
+
 def test_instructions_of_a_cortex_m3_become_energy_on_a_board_that_executes_them():
     """168 MHz, 40 to 87 mA at 3.3 V; no factor for another instruction set."""
     board = load_board("stm32f405")

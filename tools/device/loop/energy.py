@@ -28,6 +28,8 @@ def measures_a_board(core: object, board: Board) -> bool:
 def why_none(found: dict[str, Any], board: Board) -> str:
     """Why there is no energy, and what to do."""
     names, other = ", ".join(found["names"]), "take --core cortex-m0 or board:PORT"
+    if not found["unit"]:
+        return f"none: {names} has no clock; take --core cortex-m0, or a board that has one"
     if all(name.startswith("micropython") for name in found["names"]):
         other += f", or ask adamb plan --board {board.name}"
     return f"none: what {names} counts is not what {board.name} executes; {other}"
