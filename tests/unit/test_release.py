@@ -53,6 +53,16 @@ def test_the_same_and_better_figures_are_recorded(document):
     assert release.recorded(document.read_text())["mutants", "mutants judged"] == 340
 
 
+def test_of_mutants_a_fixed_number_is_enough(document, capsys):
+    """How many of a draw are equivalent is chance."""
+    assert "| `make mutants` | mutants judged | 320 | at least 300 |" in document.read_text()
+    fewer = {"mutants": PRINTED["mutants"].replace("300 of 320", "300 of 310")}
+    assert release.release(ran(fewer), document) == 0
+    few = {"mutants": PRINTED["mutants"].replace("300 of 320", "299 of 299")}
+    assert release.release(ran(few), document) == 1
+    assert "make mutants: mutants judged: needs 300, now 299" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("target", "old", "new", "line"),
     [
