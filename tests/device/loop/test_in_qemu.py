@@ -47,7 +47,7 @@ def test_a_board_whose_heap_is_too_small_is_one_line_and_stays_as_it_was(capsys)
         task = ["oil-laplace", "--budget", "1KiB", "--episodes", 5, "--core", f"board:{place}", "--quiet"]
         for _ in range(2):
             says = refused(capsys, "run", *task)
-            assert "bytes of heap are free" in says and "50176 are needed" in says
+            assert "bytes of heap are free" in says and "51200 are needed" in says
 
 
 @needs_qemu
