@@ -77,10 +77,11 @@ static void contract_learn_follow(const adamb_call *c, uint16_t state_code, uint
 }
 
 /* reclaim.c */
-static void contract_reclaim_tree(const adamb_call *c)
+static int contract_reclaim_tree(const adamb_call *c)
 {
     CHECK(call_ok(c));
     change_block(c->w);
+    return any16() & 1;
 }
 
 static int contract_prune_pick(const adamb_call *c, uint16_t *code)
