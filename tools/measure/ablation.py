@@ -1,9 +1,9 @@
 """How much each part of the learning contributes: `python -m adamb.tools.measure.ablation`.
 
 Builds the C core once as it is and once without each part, by changing a line of a copy of its sources, and
-plays all of them untuned on the same seeds at 4 KiB. A cell says by how many per cent the core without it
-earns less (above zero: the part helps), with a 95 % interval over paired seeds. `jump` changes at half time,
-`walk` a little in every episode.
+plays all of them untuned on the same seeds, at 4 KiB or `--budget`. A cell says by how many per cent the core
+without it earns less (above zero: the part helps), with a 95 % interval over paired seeds. `jump` changes at
+half time, `walk` a little in every episode.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from cffi import FFI
 from joblib import Parallel, delayed
 from scipy import stats
 
+from adamb.budgets.errors import AdambError
+from adamb.budgets.sizes import format_bytes, parse_size
 from adamb.firmware_model import _spec
 from adamb.firmware_model.host import _binding_build as build
 from adamb.firmware_model.host import binding
@@ -29,7 +31,7 @@ from adamb.host_sim.agents import make_agent
 from adamb.host_sim.registry import make_problem
 from adamb.host_sim.runner import simulate
 
-EPISODES, BUDGET, FIRST_SEED = 2000, 4096, 60000
+EPISODES, FIRST_SEED = 2000, 60000
 PROBLEMS = (
     *("oil-laplace", "oil-noisy", "oil-sparse", "oil-2d", "dram-lite", "cache-lite", "allocation-2x1"),
     *("oil-laplace, walk", "dram-lite, jump"),
@@ -138,7 +140,7 @@ def built(folder: Path, part: AblatedLine | None) -> Path:
     return library
 
 
-def play(library: Path, problem: str, seeds: int) -> np.ndarray:
+def play(library: Path, problem: str, seeds: int, budget: int) -> np.ndarray:
     """Mean reward per episode of every seed."""
     name, _, change = problem.partition(", ")
     ffi: Any = FFI()
@@ -148,7 +150,7 @@ def play(library: Path, problem: str, seeds: int) -> np.ndarray:
     try:
         seen = range(FIRST_SEED, FIRST_SEED + seeds)
         made = make_problem(name, seen, episodes=EPISODES, drift=DRIFT[change])
-        agent = make_agent("adamb", made, budget_bytes=BUDGET, core="c")
+        agent = make_agent("adamb", made, budget_bytes=budget, core="c")
         returns: np.ndarray = simulate(made, agent).returns.mean(axis=1)
     finally:
         binding.ffi, binding.lib = usual
@@ -156,7 +158,7 @@ def play(library: Path, problem: str, seeds: int) -> np.ndarray:
 
 
 def measured(
-    parts: Sequence[AblatedLine], seeds: int, jobs: int
+    parts: Sequence[AblatedLine], seeds: int, jobs: int, budget: int
 ) -> dict[tuple[AblatedLine | None, str], np.ndarray]:
     """What each core earns on each problem; a core is built once for all of them."""
     variants = (None, *parts)
@@ -165,7 +167,7 @@ def measured(
         libraries = parallel(delayed(built)(each, part) for each, part in zip(folders, variants, strict=True))
         work = [(part, problem) for part in variants for problem in PROBLEMS]
         of = dict(zip(variants, libraries, strict=True))
-        done = parallel(delayed(play)(of[part], problem, seeds) for part, problem in work)
+        done = parallel(delayed(play)(of[part], problem, seeds, budget) for part, problem in work)
     return dict(zip(work, done, strict=True))
 
 
@@ -179,6 +181,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--budget", default="4KiB", help="bytes of the block, as in 2KiB")
     parser.add_argument("--only", help="some of the parts, separated by commas")
     given = parser.parse_args(arguments)
     if given.seeds < 2:
@@ -189,8 +192,13 @@ def main(arguments: list[str] | None = None) -> int:
         if name not in named:
             parser.error(f"--only {name}: must be among {', '.join(named)}")
     parts = [named[name] for name in wanted]
-    played = measured(parts, given.seeds, given.jobs)
-    print(f"Seeds {FIRST_SEED} to {FIRST_SEED + given.seeds - 1}, {EPISODES} episodes, 4 KiB.\n")
+    try:
+        budget = parse_size(given.budget)
+    except AdambError as error:
+        parser.error(str(error))
+    played = measured(parts, given.seeds, given.jobs, budget)
+    seeds = f"Seeds {FIRST_SEED} to {FIRST_SEED + given.seeds - 1}"
+    print(f"{seeds}, {EPISODES} episodes, {format_bytes(budget)}.\n")
     print(f"| part | {' | '.join(PROBLEMS)} |")
     print("|---" * (len(PROBLEMS) + 1) + "|")
     for part in parts:
