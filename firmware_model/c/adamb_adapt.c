@@ -7,11 +7,10 @@ uint32_t adamb_adapt_factor(const adamb_call *c)
 {
     const uint16_t *s = c->w + c->tree;
     uint32_t mean = s[ADAMB_S_REWARD_MEAN], top = s[ADAMB_S_REWARD_TOP];
-    uint32_t halved = (uint32_t)c->wide * (c->w[ADAMB_H_SINCE] >> ADAMB_FADE_SHIFT);
+    uint32_t halved = (uint32_t)c->wide * min16((uint16_t)(c->w[ADAMB_H_SINCE] >> ADAMB_FADE_SHIFT), ADAMB_FADE_MOST);
     if (!has_flag(c->w, ADAMB_FLAG_AUTO_BONUS)) {
         return c->w[ADAMB_H_BONUS];
     }
-    halved = halved > ADAMB_FADE_MOST ? ADAMB_FADE_MOST : halved;
     return top > mean ? (top - mean) << c->fraction >> (16 + ADAMB_AUTO_BONUS_SHIFT + halved) : 0;
 }
 

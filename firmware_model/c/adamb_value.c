@@ -53,13 +53,14 @@ uint8_t adamb_value_set(const adamb_call *c, uint16_t code)
     uint16_t nodes[ADAMB_PATH_MAX];
     uint8_t depth = 0, bits = (uint8_t)(c->d_s * c->best_level);
     uint32_t i = c->step + ADAMB_S_V_SLOT;
-    uint16_t q = c->best_q, unit = 0;
+    uint16_t q = c->best_q;
     int finer;
     for (;;) {
         if (depth == ADAMB_LEVEL_MAX || !is_link(c, w[i])) {
             finer = adamb_code_inside(w[i + 2], c->best_action, c->d_a);
             int agrees = c->wide && (finer || w[i + 2] == c->best_action) && adamb_value_near(w[i], ADAMB_TAG | q);
-            if (depth >= bits || agrees || (unit = adamb_pool_alloc(w)) == 0) {
+            uint16_t unit = depth < bits && !agrees ? adamb_pool_alloc(w) : 0;
+            if (unit == 0) {
                 break;
             }
             uint32_t p = at(unit);
