@@ -97,12 +97,12 @@ void adamb_adapt_step(adamb_call *c, uint16_t state_code, uint16_t action_code, 
     count_up(w, ADAMB_H_SEEN);
     uint32_t sum = (uint32_t)w[ADAMB_H_RETURN_SUM] + (reward >> (16 - c->fraction));
     w[ADAMB_H_RETURN_SUM] = (uint16_t)(sum > 0xFFFFu ? 0xFFFFu : sum); /* more steps than the horizon must not wrap */
-    if (w[ADAMB_H_SHARE] == ADAMB_SHARE_TESTING && c->links >= ADAMB_SHARE_TABLE_UNITS && c->d_s != 0) {
-        sum = 0;
-        for (uint8_t i = 0; i < c->d_s; i++) {
-            sum += next[i];
+    if (w[ADAMB_H_SHARE] == ADAMB_SHARE_TESTING && c->links >= ADAMB_SHARE_TABLE_UNITS) {
+        uint32_t d_s = c->d_s, total = 0;
+        for (uint32_t i = 0; i < d_s; i++) {
+            total += next[i];
         }
-        sum = adamb_number_divide(sum, c->d_s) >> 8;
+        sum = adamb_number_divide(total, d_s) >> 8;
         /* Small cells, in which rewards hardly change. */
         uint32_t lost = c->d_s + c->d_a > 3 ? ADAMB_SHARE_LOST_MORE : ADAMB_SHARE_LOST_FEW;
         uint32_t cell = (uint32_t)state_code >> lost << 8 | action_code >> lost;
