@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from adamb.host_sim.agents import build
+from adamb.firmware_model import _spec
+from adamb.host_sim.agents import build, make_agent
 from adamb.host_sim.agents.core import CoreAgent
+from adamb.host_sim.blocks.view import BlockView
 from adamb.host_sim.registry import make_problem
 from adamb.host_sim.runner import simulate
 from support.exact_agent import ExactAgent
@@ -188,3 +190,14 @@ def returns_of_first_episode(name, kind):
         agent.observe(h, received, states)
         rewards.append(received)
     return np.array(rewards)
+
+
+@pytest.mark.parametrize("problem", ["oil-2d", "ambulance-2"])
+def test_values_of_five_steps_take_less_than_half_of_a_small_block(problem):
+    """Seeds 7 to 10 in 2 KiB; a tree of V with n cells takes n - 1 units."""
+    made = make_problem(problem, range(7, 11), episodes=1000)
+    agent = make_agent("adamb", made, budget_bytes=2048, core="c")
+    simulate(made, agent, optimum=False)
+    for block in agent.blocks:
+        view = BlockView(block)
+        assert 2 * sum(len(view.values(h)) - 1 for h in range(made.horizon)) < 2048 // 8 - block[_spec.H_POOL_AT]

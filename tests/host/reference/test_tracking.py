@@ -125,7 +125,7 @@ def refreshed(dims, episodes=128):
         agent.end_episode()
     others = []
     original = learner._refresh
-    learner._refresh = lambda h, point: (others.append((h, point)), original(h, point))[1]
+    learner._refresh = lambda h, point, **how: (others.append((h, point)), original(h, point, **how))[1]
     for _ in range(2000):
         visit(agent, 1, [0.3] * dims, 0.6, [0.4] * dims)
     return [(h, point) for h, point in others if (h, point) != (1, learner.point([0.3] * dims))], learner
