@@ -40,7 +40,7 @@ def join(w, t, code):
     i = value_slot(t, t[T_DEPTH], code)
     if t[T_D_S] * t[T_BEST_LEVEL] > t[T_DEPTH]:
         node = w[i] << 2
-        if w[node + 2] != w[node + 3] or not value_alike(w, t, w[node], w[node + 1]):
+        if w[node + 2] != w[node + 3] or not value_alike(w[node] - w[node + 1], w, t):
             return 0
     if w[H_FLAGS] & FLAG_PAPER:
         t[T_BEST_Q] = min(t[T_BEST_Q], w[i + 2])

@@ -72,21 +72,20 @@ def _refine(w, i):
     return unit
 
 
-def alike(w, t, a, b):
+def alike(difference, w, t):
     """Are two values as good as equal where V is not to take units it can do without?
 
     This is in tracking with more than 1+1 dimensions: there it takes most of a small block.
     """
     if t[T_CHUNKS] == 1 or w[H_FLAGS] & FLAG_PAPER:
         return False
-    return (a - b + (1 << VALUE_NEAR_SHIFT)) >> (VALUE_NEAR_SHIFT + 1) == 0
+    return (difference + (1 << VALUE_NEAR_SHIFT)) >> (VALUE_NEAR_SHIFT + 1) == 0
 
 
 def _agrees(w, t, i):
     """Does a cell play the best action, or a finer one within its ball, for about its value?"""
-    if w[i + 2] != t[T_BEST_ACTION] and not code_inside(w[i + 2], t[T_BEST_ACTION], t[T_D_A]):
-        return False
-    return alike(w, t, w[i], TAG | t[T_BEST_Q])
+    if w[i + 2] == t[T_BEST_ACTION] or code_inside(w[i + 2], t[T_BEST_ACTION], t[T_D_A]):
+        return alike(w[i] - (TAG | t[T_BEST_Q]), w, t)
 
 
 def set(w, t, code):

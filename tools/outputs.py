@@ -102,12 +102,19 @@ def save(folder: Path, files: dict[str, bytes], *, replace: bool = True) -> None
                 reason = "another run has written here meanwhile; choose another place or add --force"
                 raise FileExistsError(errno.EEXIST, reason, str(folder / name))
         mark.write_text("a save of this folder has begun; the same command writes it again\n")
-        for last in [*files][-1:]:  # none where there is nothing to save
-            if os.path.isfile(folder / last):
-                (folder / last).unlink()
-        for name, content in files.items():
-            write_atomic(folder / name, content)
-        mark.unlink()
+        begun = False
+        try:
+            for last in [*files][-1:]:  # none where there is nothing to save
+                if os.path.isfile(folder / last):
+                    (folder / last).unlink()
+                    begun = True
+            for name, content in files.items():
+                write_atomic(folder / name, content)
+                begun = True
+        finally:
+            if not begun:
+                mark.unlink()
+        mark.unlink(missing_ok=True)
 
 
 @contextmanager

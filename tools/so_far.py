@@ -62,9 +62,9 @@ def keep(
     return progress
 
 
-def tell(out: Path | None) -> None:
+def tell(out: Path) -> None:
     """That an earlier run was killed, and where its results so far are."""
-    if out is not None and (out / FOLDER).is_dir():
+    if (out / FOLDER).is_dir():
         text = f"{out / FOLDER} is of an earlier run that did not end; it goes when this one is saved"
         print(f"adamb: note: {text}", file=sys.stderr)
 

@@ -46,14 +46,13 @@ typedef struct {
 /* What a scan knows of the balls it has met. */
 typedef struct {
     uint32_t rec;                /* the record above the next ball, 0 for the root */
-    uint32_t part;               /* of what follows an action that counts, in 256ths */
+    uint16_t part, top;          /* 256ths of what follows an action; the mean reward of the ball played so far (tracking) */
     int32_t best, q;             /* the highest key, twice, + 1 if visited; -1 without a ball. Its Q, shifted like a surplus */
     uint32_t where;              /* its action code | level << 25 | bits without a meaning */
     uint32_t inherited, of;      /* what the record `of` expects */
     int32_t n, balls;            /* visited balls: their samples, a few of each, and how many they are */
     int32_t first, sum, squares; /* the first expectation, and the others less this one */
-    int32_t top;                 /* tracking: the mean reward of the ball that is played so far, */
-    uint16_t above[ADAMB_LEVEL_MAX + 2]; /* and by level that of the record above it, the same where there is none */
+    uint16_t above[ADAMB_LEVEL_MAX + 2]; /* by level the mean reward of the record above it, `top` where there is none */
 } adamb_ranking;
 
 /* Are two values as good as equal? */

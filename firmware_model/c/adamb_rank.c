@@ -9,8 +9,8 @@ static void follow_played(const adamb_call *c, adamb_ranking *r, uint32_t state_
     uint32_t path = adamb_code_path(c, state_code, w[adamb_value_find(w, c->step, state_code) + 2]);
     while (word < units) {
         ADAMB_WORK();
-        r->top = w[at(word) + ADAMB_R_REWARD] >> (16 - c->fraction);
-        r->above[++level] = (uint16_t)r->top;
+        r->top = (uint16_t)(w[at(word) + ADAMB_R_REWARD] >> (16 - c->fraction));
+        r->above[++level] = r->top;
         if (level > c->finest) { /* only damage leads further */
             break;
         }
@@ -20,24 +20,24 @@ static void follow_played(const adamb_call *c, adamb_ranking *r, uint32_t state_
         }
     }
     while (level <= ADAMB_LEVEL_MAX) {
-        r->above[++level] = (uint16_t)r->top;
+        r->above[++level] = r->top;
     }
 }
 
 void adamb_rank_start(const adamb_call *c, adamb_ranking *r, uint32_t state_code)
 {
     const uint16_t *w = c->w;
-    r->part = 256;
+    r->part = 256, r->top = 0;
     if (c->h + 1 < c->horizon && !c->paper) {
         uint32_t effect = w[c->tree + ADAMB_S_EFFECT], spread = w[c->tree + ADAMB_S_SPREAD];
         effect <<= ADAMB_EFFECT_SCALE_SHIFT - ADAMB_SPREAD_SCALE_SHIFT; /* in the unit of the spread */
-        r->part = effect > spread ? 256 - adamb_number_divide(spread << 8, effect) : 0;
+        r->part = (uint16_t)(effect > spread ? 256 - adamb_number_divide(spread << 8, effect) : 0);
     }
     r->best = -1;
     r->inherited = 2 * ADAMB_VALUE_MAX; /* no record above: start at the optimistic maximum */
     r->rec = r->of = 0;
     r->n = r->balls = 0;
-    r->sum = r->squares = r->top = 0;
+    r->sum = r->squares = 0;
     if (!c->paper) {
         follow_played(c, r, state_code);
     }

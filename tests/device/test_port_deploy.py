@@ -21,7 +21,7 @@ from support.serial_line import SerialLine
 
 BOARD = TESTS / "support" / "repl_board.mjs"
 NATIVE = Found((1, 26, 1), 6, 30_000, True, "rp2")
-PLAIN = Found((1, 26, 1), 6, 50_000, False, "rp2")
+PLAIN = Found((1, 26, 1), 6, 51_100, False, "rp2")
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_a_heap_too_small_for_the_python_core_names_usermod_as_the_remedy(
         (NATIVE, 4096, False, None),
         (NATIVE, 30_000, True, "38192 are needed; take a smaller --budget"),
         (PLAIN, 846, False, None),
-        (PLAIN, 2048, False, "51200 are needed; add --usermod"),
+        (PLAIN, 2048, False, "52224 are needed; add --usermod"),
         (PLAIN, 846, True, "the C core is not on the board"),
         (replace(NATIVE, has_files=False), 846, True, "the board has no file system"),
     ],

@@ -133,7 +133,8 @@ def test_every_table_of_numbers_has_a_command(name):
         text = text.replace(region.body, "")
     for section in re.split(r"^#+ ", text, flags=re.MULTILINE):
         if "±" in section:
-            assert re.search(r"^```\w*\nadamb ", section, re.MULTILINE), section.splitlines()[0]
+            command = re.search(r"^```\w*\n(adamb |python -m adamb\.)", section, re.MULTILINE)
+            assert command, section.splitlines()[0]
 
 
 def quoted_tables(text):

@@ -35,7 +35,7 @@ TUNED = {
 #: too. Most per cent lost.
 DIVIDED_BY_THE_BONUS = {
     ("oil-laplace", "off"): 10.0,
-    ("oil-2d", "off"): 6.0,
+    ("oil-2d", "off"): 7.0,
     ("oil-sparse", "off"): 2.0,
     ("oil-noisy", "off"): 2.0,
 }

@@ -87,7 +87,8 @@ def profile(  # long because: one line an option
     tasks = [GrowthTask(mode=each, **common) for each in MODES[mode]]
     again = out is not None and stopped_before(out, tasks)
     check_outputs(json, out, FILES + (PLOTS if plot else ()), force=force or again)
-    so_far.tell(out)
+    if out is not None:
+        so_far.tell(out)
     keeps = None if out is None else [KeptProfile(out, each) for each in MODES[mode]]
     with live_tasks.watch(Console(stderr=True), MODES[mode], episodes, quiet=quiet) as meters:
         found = measure_all(tasks, meters, keeps)

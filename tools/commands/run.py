@@ -207,7 +207,8 @@ def perform(request: RunRequest) -> int:
     from adamb.tools.terminal.statistics_table import statistics_table
 
     writes = request.check_outputs()
-    so_far.tell(request.out)
+    if request.out is not None:
+        so_far.tell(request.out)
     errors = Console(stderr=True)
     outcome = _simulate(request, errors)
     result = outcome.result

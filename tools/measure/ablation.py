@@ -83,8 +83,8 @@ PARTS = (
     AblatedLine(
         "weighs the future",
         "adamb_rank.c",
-        "256 - adamb_number_divide(spread << 8, effect) : 0;",
-        "256 : 256;",
+        "256 - adamb_number_divide(spread << 8, effect) : 0);",
+        "256 : 256);",
     ),
     constant(f"remembers {1 << _spec.MEMORY_SHIFT} samples", "MEMORY_SHIFT", 14),
     constant("borrows from the parent", "PARENT_MOST", 0),
