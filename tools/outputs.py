@@ -96,13 +96,13 @@ def save(folder: Path, files: dict[str, bytes], *, replace: bool = True) -> None
     folder.mkdir(parents=True, exist_ok=True)
     with _alone(folder):
         mark = folder / UNFINISHED
-        replace = replace or mark.is_file()
+        begun = mark.is_file()  # by a save that was cut
+        replace = replace or begun
         for name in files:
             if not replace and os.path.isfile(folder / name):
                 reason = "another run has written here meanwhile; choose another place or add --force"
                 raise FileExistsError(errno.EEXIST, reason, str(folder / name))
         mark.write_text("a save of this folder has begun; the same command writes it again\n")
-        begun = False
         try:
             for last in [*files][-1:]:  # none where there is nothing to save
                 if os.path.isfile(folder / last):

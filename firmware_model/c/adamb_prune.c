@@ -27,8 +27,8 @@ int adamb_prune_pick(const adamb_call *c, uint16_t *code)
 }
 
 /* Join the two slots of such a node when, by the last scan, no ball needs both: down to their depth they lie in the same
- * cell of every level, so one scan is valid for both. Where V is spared, also when both play the same action for about the
- * same value. Returns 1 when a unit was freed. */
+ * cell of every level, so one scan is valid for both. With more than 1+1 dimensions in tracking, also when both play the
+ * same action for about the same value. Returns 1 when a unit was freed. */
 int adamb_prune_join(const adamb_call *c, uint16_t code, int depth)
 {
     uint16_t *w = c->w;

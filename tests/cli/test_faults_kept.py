@@ -12,7 +12,7 @@ from adamb.budgets.errors import InputError
 from adamb.host_sim.files import UNFINISHED
 from adamb.host_sim.results.profile import read_profile
 from adamb.host_sim.results.run import RunFolder
-from adamb.tools import so_far
+from adamb.tools import outputs, so_far
 from adamb.tools.stopping import StopRequest
 from support.command import adamb, one_line
 from support.faulty import child, ended
@@ -143,3 +143,17 @@ def test_a_run_goes_on_when_what_it_has_so_far_cannot_be_saved(capsys, tmp_path,
     assert code == 0 and error.count("results so far are not kept") == 1, error
     assert numbers("run", tmp_path / "out") == undisturbed["run"]
     assert (tmp_path / "out" / so_far.FOLDER).read_text() == "a file of mine\n"
+
+
+@pytest.mark.parametrize("cut_before", [False, True])
+def test_a_save_that_fails_at_once_leaves_the_mark_as_it_was(cut_before, tmp_path, monkeypatch):
+    def full(path, content):
+        raise OSError(28, "No space left on device", str(path))
+
+    monkeypatch.setattr(outputs, "write_atomic", full)
+    mark = tmp_path / UNFINISHED
+    if cut_before:
+        mark.write_text("cut\n")
+    with pytest.raises(OSError, match="No space left"):
+        outputs.save(tmp_path, {"run.json": b"{}"})
+    assert mark.is_file() == cut_before
