@@ -8,10 +8,10 @@ import numpy as np
 
 from adamb.budgets.errors import BudgetExceeded
 from adamb.host_sim._sim import ffi, lib
-from adamb.host_sim.agent import Shape
+from adamb.host_sim.agent import CompiledAgent, Shape
 from adamb.host_sim.agents import register_agent
 from adamb.host_sim.parameter import Parameter
-from adamb.host_sim.rivals.common import HEADER_BYTES, bonus_parameter, doubles, owned
+from adamb.host_sim.rivals.common import HEADER_BYTES, bonus_parameter, doubles, memory, owned
 from adamb.host_sim.rivals.tree import PooledTree
 
 MOST_NODES = 1 << 20
@@ -73,6 +73,12 @@ class ActionZooming(PooledTree):
         if result < 0:
             raise MemoryError("the host has not enough memory for the partition")
         self._return[:] = 0
+
+    def compiled(self) -> CompiledAgent:
+        held = np.zeros((self.n, self.d_a))
+        learners = ffi.new("rivals_held *", {"tree": self._tree, "d_a": self.d_a, "horizon": self.horizon})
+        learners.action, learners.sum = memory(held), memory(self._return)
+        return CompiledAgent.of("rivals_held", learners, self.n, held, self._return, self._tree)
 
     def played(self, learner: int) -> tuple[float, int, int]:
         """Mean, count and level of the cell that was last played."""

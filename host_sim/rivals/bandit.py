@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adamb.host_sim.agent import Shape, generators
+from adamb.host_sim._sim import ffi
+from adamb.host_sim.agent import CompiledAgent, Shape, generators
 from adamb.host_sim.agents import register_agent
 from adamb.host_sim.parameter import Parameter
-from adamb.host_sim.rivals.common import ON_OFF, Rival, bonus_parameter, largest_size
+from adamb.host_sim.rivals.common import ON_OFF, Rival, bonus_parameter, largest_size, memory
 
 ARM_BYTES = 4
 BANDIT_HEADER_BYTES = 12
@@ -95,6 +96,16 @@ class ArmBandit(Rival):
             for table in range(self.tables):
                 self._learn(table, self._arm[table], self._return / self.horizon)
         self._return[:] = 0
+
+    def compiled(self) -> CompiledAgent:
+        options = self.options
+        arms = ffi.new("rivals_arms *", {"n": self.n, "d_a": self.d_a, "horizon": self.horizon})
+        arms.arms, arms.tables, arms.hold = len(self.arms), self.tables, options["hold"] == "episode"
+        arms.bonus, arms.discount = options["bonus"], options["discount"]
+        kept = self.arms, self._order, self.mean, self.count, self._return
+        arms.place, arms.order, arms.mean, arms.count, arms.sum = map(memory, kept)
+        arms.arm = ffi.from_buffer("int64_t[]", self._arm)
+        return CompiledAgent.of("rivals_arms", arms, self.n, self._arm, *kept)
 
     def bytes_used(self) -> np.ndarray:
         return np.full(self.n, self.table_bytes(self.size), dtype=np.int64)

@@ -121,6 +121,11 @@ def doubles(array: np.ndarray) -> Any:
     return ffi.from_buffer("double[]", np.ascontiguousarray(array, dtype=np.float64))
 
 
+def memory(array: np.ndarray) -> Any:
+    """A pointer to numbers that the C side changes; valid while `array` lives."""
+    return ffi.from_buffer("double[]", array)
+
+
 def owned(pointer: Any, free: Callable[[Any], None]) -> Any:
     """A handle that frees itself; C gives NULL when the host has no memory left."""
     if pointer == ffi.NULL:
