@@ -100,6 +100,8 @@ class Problem(ABC):
     trusted: bool = False
     #: (n, d_s) start states of every episode; None where each episode draws its own.
     fixed_start: np.ndarray | None = None
+    #: So many episodes at most are begun at once where they are played in C.
+    most_at_once: int = MAX_EPISODES
     #: What to do when `d_s` or `d_a` is more than an agent takes.
     narrowed_by: str = ""
     #: How many location numbers per instance `--drift walk` moves; 0 means the task cannot drift.
@@ -219,14 +221,12 @@ class Problem(ABC):
             most = 1
         elif self.drift == "half" and self.episode < self.episodes // 2:
             most = min(most, self.episodes // 2 - self.episode)
-        count = min(most, self._starts.episodes_left(), self._noise.episodes_left())
-        drawn = self._starts.take(count).transpose(0, 2, 1)
-        fixed = self.fixed_start
-        starts = np.array(drawn if fixed is None else np.broadcast_to(fixed, drawn.shape), order="C")
+        count = min(most, self.most_at_once, self._starts.episodes_left(), self._noise.episodes_left())
+        drawn, noise = self._starts.take(count).transpose(0, 2, 1), self._noise.take(count)
+        starts = self.fresh_starts(drawn, noise)
         if self.continuing and self.episode > 0:
             starts[0] = self.carried_state()
         self.episode += count - 1
-        noise = self._noise.take(count)
         self._episode_noise = noise[-1]
         return starts, noise
 
@@ -308,6 +308,11 @@ class Problem(ABC):
     def fresh_start(self, drawn: np.ndarray) -> np.ndarray:
         """Start states (n, d_s) of this episode given the drawn ones; a fixed start replaces them."""
         return np.ascontiguousarray(drawn) if self.fixed_start is None else self.fixed_start.copy()
+
+    def fresh_starts(self, drawn: np.ndarray, noise: np.ndarray) -> np.ndarray:
+        """The same for episodes that are played in C: (m, n, d_s) of (m, n, ...) drawn ones."""
+        fixed = self.fixed_start
+        return np.array(drawn if fixed is None else np.broadcast_to(fixed, drawn.shape), order="C")
 
     def carried_state(self) -> np.ndarray:
         """Start states of a continuing task: where the last episode ended."""

@@ -69,7 +69,7 @@ def test_json_goes_to_a_file_beside_the_table(capsys, tmp_path):
     [
         (["oil-laplac"], "did you mean"),
         (["--only", "c,fortran"], "episodes, episodes-alone, c-batch, c, python, reference, plain"),
-        (["dram-1x1", "--only", "c,episodes"], "dram-1x1 has no step in C"),
+        (["plant-clock", "--only", "c,episodes"], "plant-clock has no step in C"),
         (["--episodes", "0"], "from 1"),
         (["--controllers", "0"], "controllers"),
         (["--rounds", "0"], "rounds"),

@@ -13,14 +13,17 @@ from adamb.host_sim.agents import make_agent
 from adamb.host_sim.agents.core import CoreAgent
 from adamb.host_sim.league.together import Together
 from adamb.host_sim.problem import Problem
+from adamb.host_sim.problems import tapes
 from adamb.host_sim.problems.oil import SHAPES, SURVEYS, Oil
 
 SEEDS = (3, 4, 5)
 COMPILED = [name for name in problem_names() if offered(make_problem(name, [1])) is not None]
+GOES_ON = [name for name in COMPILED if offered(make_problem(name, [1], continuing=True)) is not None]
 EXPECTED = {
     "oil-laplace", "oil-quadratic", "oil-sparse", "oil-noisy", "oil-authors-noise", "oil-2d",
     "ambulance-1", "ambulance-2", "ambulance-3", "dram-lite", "dram-drain", "dram-refresh", "cache-lite",
-    "allocation-1x1", "allocation-2x1",
+    "allocation-1x1", "allocation-2x1", "dram-1x1", "dram-2x1", "dram-3x2", "cache-2x1", "cache-scan",
+    "cache-slow",
 }  # fmt: skip
 SETTINGS = {
     **{f"oil {shape} {survey}": ("oil-laplace", {"shape": shape, "survey": survey, "sigma": 0.05})
@@ -37,6 +40,13 @@ SETTINGS = {
     "expensive overflow": ("dram-drain", {"penalty": 10, "noise": 0.5}),
     "quick debt": ("dram-refresh", {"debt": 0.9, "penalty": 3}),
     "shifting requests": ("ambulance-2", {"arrivals": "shifting", "alpha": 1.0}),
+    "few streams, refresh": ("dram-1x1", {"streams": 2, "refresh": True, "requests": 40, "c": 0.2}),
+    "another device": ("dram-3x2", {"device": "DDR3-1600", "g1": 30, "g2": 20, "walk": 0.5, "requests": 100}),
+    "only writes": ("dram-3x2", {"requests": 1, "walk": 1.0, "worst": 30}),
+    "mixed tenants": ("cache-2x1", {"c": 0.6, "lines": 40, "requests": 500, "objects": (30, 90)}),
+    "a loop that fits": ("cache-scan", {"loop": 12, "lines": 20, "requests": 64, "start": (0.25, 0.5)}),
+    "two lines": ("cache-slow", {"lines": 2, "requests": 1, "walk": 1.0}),
+    "many lines": ("cache-2x1", {"lines": 3000, "requests": 900, "zipf": (0.2, 0.0)}),
 }  # fmt: skip
 
 
@@ -52,6 +62,12 @@ AGENTS = {
     "kernel-ucbvi": ("kernel-ucbvi", {}),
     "cmac": ("cmac", {"epsilon": 0.1}),
     "cmac, shared": ("cmac", {"share": "on"}),
+    "bandit": ("bandit", {"bonus": 0.1}),
+    "bandit, discounted": ("bandit", {"discount": 0.97, "size": 5}),
+    "bandit of steps": ("bandit", {"hold": "step", "share": "off", "size": 4}),
+    "bandits held": ("bandit", {"share": "off", "size": 3}),
+    "bandit-zoom": ("bandit-zoom", {}),
+    "bandit-zoom in 60 bytes": ("bandit-zoom", {"budget_bytes": 60, "when_full": "reclaim", "phi": 0.1}),
 }
 
 
@@ -99,7 +115,7 @@ def test_every_setting_of_a_problem_is_compiled_too(setting):
     same(lambda: make_problem(name, SEEDS, episodes=60, params=params))
 
 
-@pytest.mark.parametrize("name", COMPILED)
+@pytest.mark.parametrize("name", GOES_ON)
 def test_a_continuing_task_goes_on_where_it_was(name):
     same(lambda: make_problem(name, SEEDS, episodes=60, horizon=7, continuing=True), optimum=name[-1] != "3")
 
@@ -113,17 +129,18 @@ def test_long_runs_in_small_blocks_stay_the_same(mode):
     assert result.points.tolist() == [1, 7, 900, 1500] and result.stats["refused_splits"].sum() > 0
 
 
-@pytest.mark.parametrize("problem", ["oil-noisy", "ambulance-2"])
+@pytest.mark.parametrize("problem", ["oil-noisy", "ambulance-2", "cache-slow"])
 @pytest.mark.parametrize("agent", AGENTS)
 def test_every_compiled_agent_learns_the_same(agent, problem):
     name, options = AGENTS[agent]
     same(lambda: make_problem(problem, SEEDS, episodes=80), name, options=options)
 
 
-def test_agents_side_by_side_play_their_own_instances():
+@pytest.mark.parametrize("name", ["oil-noisy", "dram-3x2", "cache-slow"])
+def test_agents_side_by_side_play_their_own_instances(name):
     def make(in_c):
-        problem = make_problem("oil-noisy", SEEDS * 2, episodes=60)
-        half = make_problem("oil-noisy", SEEDS, episodes=60)
+        problem = make_problem(name, SEEDS * 2, episodes=60)
+        half = make_problem(name, SEEDS, episodes=60)
         agents = [make_agent(name, half) for name in ("adaql", "epsql")]
         together = Together(problem, agents)
         assert offered(together) is not None
@@ -132,6 +149,42 @@ def test_agents_side_by_side_play_their_own_instances():
     quick, slow = make(True), make(False)
     np.testing.assert_array_equal(quick.returns, slow.returns)
     assert (quick.returns[:3] != quick.returns[3:]).any()
+
+
+@pytest.mark.parametrize("name", ["dram-1x1", "cache-slow"])
+def test_a_simulator_is_played_step_by_step_where_one_episode_leads_to_the_next(name):
+    continuing = make_problem(name, SEEDS, episodes=3, continuing=True)
+    assert name not in GOES_ON and offered(continuing) is None
+    assert simulate(continuing, "adamb").returns.std() > 0
+
+
+@pytest.mark.parametrize("name", ["dram-2x1", "cache-2x1"])
+def test_tapes_that_have_no_room_are_not_made(name, monkeypatch):
+    monkeypatch.setattr(tapes, "MOST_BYTES", 1000)
+    assert offered(make_problem(name, SEEDS)) is None
+
+
+@pytest.mark.parametrize("name", ["dram-2x1", "cache-slow"])
+def test_the_length_of_a_tape_changes_nothing(name, monkeypatch):
+    runs = []
+    for room in (10**7, 1):
+        monkeypatch.setattr(tapes, "USUAL_BYTES", room)
+        problem = make_problem(name, SEEDS, episodes=30)
+        runs.append(simulate(problem, "adamb").returns)
+        assert (problem.most_at_once == 1) == (room == 1)
+    np.testing.assert_array_equal(*runs)
+
+
+@pytest.mark.parametrize("name", ["dram-1x1", "dram-3x2"])
+def test_a_channel_counts_the_same_in_c_and_in_python(name):
+    seeds = (*SEEDS, SEEDS[0])
+    quick, slow = (
+        run(make_problem(name, seeds, episodes=20), "adamb", in_c=in_c)[1] for in_c in (True, False)
+    )
+    assert quick.statistics() == slow.statistics() and quick.statistics()["reads"] > 0
+    assert quick.notes() == slow.notes()
+    for counted in ("_epochs", "_too_much"):
+        assert getattr(quick.traffic, counted) == getattr(slow.traffic, counted)
 
 
 def test_one_learner_repeats_what_it_does_among_others():

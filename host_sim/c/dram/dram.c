@@ -92,7 +92,7 @@ static int choose_request(const dram_channel *channel, const dram_queue *queue, 
 {
     int best = 0;
     int64_t earliest = DRAM_NEVER;
-    for (int i = 0; i < queue->n; i++) {
+    for (int i = 0; i < queue->n && queue->n > 1; i++) {
         const dram_bank *bank = &channel->bank[queue->bank[i]];
         if (is_open(bank, queue->row[i], queue->arrival[i], channel->now))
             return i;
@@ -108,10 +108,12 @@ static int choose_request(const dram_channel *channel, const dram_queue *queue, 
 static void remove_entry(dram_queue *queue, int i)
 {
     size_t rest = (size_t)(queue->n - i - 1);
+    queue->n--;
+    if (rest == 0)
+        return;
     memmove(&queue->arrival[i], &queue->arrival[i + 1], rest * sizeof queue->arrival[0]);
     memmove(&queue->row[i], &queue->row[i + 1], rest * sizeof queue->row[0]);
     memmove(&queue->bank[i], &queue->bank[i + 1], rest * sizeof queue->bank[0]);
-    queue->n--;
 }
 
 /* floor(log2(cycles)), at most the last bucket. */

@@ -52,7 +52,7 @@ static void environment(const play_run *run, const play_problem *problem, int32_
 {
     int32_t i = one->instance;
     int64_t at = ((int64_t)k * run->horizon + h) * run->numbers * run->n + i;
-    play_step step = {i, run->n, h, one->state, one->inside, run->noise + at, &one->reward, one->next};
+    play_step step = {i, run->n, k, h, one->state, one->inside, run->noise + at, &one->reward, one->next};
     problem->step(problem->world, &step);
     one->sum += one->reward;
 }

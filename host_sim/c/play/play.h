@@ -6,9 +6,9 @@
 
 /* cffi begin */
 /* One step of one instance of n: rewards and next state are to be written. Number j of its noise is
- * noise[j * n]. */
+ * noise[j * n]; k counts the episodes of this call. */
 typedef struct {
-    int32_t instance, n, h;
+    int32_t instance, n, k, h;
     const double *state, *action, *noise;
     double *reward, *next;
 } play_step;

@@ -110,6 +110,18 @@ class FillModel:
             values = steps[-1].max(axis=3)
         return steps[::-1]
 
+    @cached_property
+    def immediate_by_action(self) -> np.ndarray:
+        return _by_action(self.immediate)
+
+    @cached_property
+    def planned_by_action(self) -> list[np.ndarray]:
+        return [_by_action(step) for step in self.planned]
+
+
+def _by_action(table: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(np.moveaxis(table, -1, 0))
+
 
 class Planner:
     """The policies of a FillModel, fed with how full the parts really are."""
@@ -128,9 +140,8 @@ class Planner:
             if not len(chosen):
                 continue
             model = self._model(traded)
-            table = model.planned[h] if ahead else model.immediate
-            by_action = np.ascontiguousarray(np.moveaxis(table, -1, 0))
-            worth = np.stack([interpolate(values, points[chosen]) for values in by_action], axis=-1)
+            tables = model.planned_by_action[h] if ahead else model.immediate_by_action
+            worth = np.stack([interpolate(values, points[chosen]) for values in tables], axis=-1)
             actions[chosen, 0] = model.actions[first_best(worth)]
         return actions
 

@@ -40,9 +40,10 @@ class UtilityGreedy:
 
     def __call__(self, h: int, states: np.ndarray) -> np.ndarray:
         cache = self._cache
-        if not self._stacks or (h == 0 and not cache.continuing):
+        if not self._stacks:
             self._stacks = [(Stack(self.MOST_OBJECTS), Stack(self.MOST_OBJECTS)) for _ in range(cache.n)]
-            self._utility[:] = 0.0
+        elif h == 0 and not cache.continuing:
+            self._forget()
         actions = np.empty((cache.n, 1))
         for i, (keys, slots) in enumerate(cache.seen):
             self._utility[i] *= 0.5
@@ -52,6 +53,13 @@ class UtilityGreedy:
             together = self._utility[i, 0] + self._utility[i, 1, ::-1]
             actions[i, 0] = np.argmax(together) / cache.lines
         return actions
+
+    def _forget(self) -> None:
+        """An episode begins; stacks are emptied, as making them takes longer than a step."""
+        for pair in self._stacks:
+            for stack in pair:
+                stack.keep_below(0)
+        self._utility[:] = 0.0
 
     def _watch(self, i: int, tenant: int, keys: np.ndarray) -> np.ndarray:
         distances = self._stacks[i][tenant].run(keys)

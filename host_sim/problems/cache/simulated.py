@@ -15,8 +15,9 @@ import numpy as np
 from adamb.budgets.errors import InputError
 from adamb.host_sim import draws
 from adamb.host_sim.parameter import START, Parameter, fixed_start
-from adamb.host_sim.problem import Policy
+from adamb.host_sim.problem import CompiledProblem, Policy
 from adamb.host_sim.problems.cache.caches import Part, run_parts
+from adamb.host_sim.problems.cache.compiled import CompiledParts
 from adamb.host_sim.problems.cache.planner import FillModel, Planner
 from adamb.host_sim.problems.cache.rules import SharedLru, UtilityGreedy
 from adamb.host_sim.problems.cache.workload import SyntheticWorkload, TraceWorkload, Workload
@@ -62,6 +63,9 @@ class Cache(LocatedProblem):
         self.seen: list[tuple[np.ndarray, np.ndarray]] = [(np.empty(0), np.empty(0))] * self.n
         self.shared: list[Part] | None = None
         self.share_next = False
+        self._in_c: CompiledParts | None = None
+        #: Lines held where the last episode was played in C.
+        self._held_in_c: np.ndarray | None = None
         self._hits = np.zeros((self.n, 2), dtype=np.int64)
         self._second = [0] * self.n
 
@@ -77,6 +81,7 @@ class Cache(LocatedProblem):
 
     def fresh_start(self, drawn: np.ndarray) -> np.ndarray:
         """Parts warmed at the start share by requests that are seen but not paid."""
+        self._held_in_c = None
         states = super().fresh_start(drawn[:, :2].copy())
         for i, (first, second) in enumerate(self.parts):
             own = round(states[i, 0] * self.lines)
@@ -89,8 +94,12 @@ class Cache(LocatedProblem):
             if self.shared is not None:
                 self.shared[i].clear()
             self.workload.restart(i, drawn[i, 2:4])
-            self._serve(i, _seed(drawn[i, 4]), max(WARM_UP * self.lines, self.requests))
+            self._serve(i, _seed(drawn[i, 4]), self._warm_up)
         return states
+
+    @property
+    def _warm_up(self) -> int:
+        return max(WARM_UP * self.lines, self.requests)
 
     # ---- one epoch --------------------------------------------------------------------------------------
 
@@ -119,6 +128,33 @@ class Cache(LocatedProblem):
         self.share_next = False
         return rewards, following
 
+    # ---- whole episodes in C ----------------------------------------------------------------------------
+
+    def compiled(self) -> CompiledProblem | None:
+        if self._in_c is None:
+            self._in_c = CompiledParts.of(self, self._warm_up)
+        if self._in_c is None or self.shared is not None:
+            return None
+        self.most_at_once = self._in_c.most_at_once
+        return self._in_c.offer()
+
+    def fresh_starts(self, drawn: np.ndarray, noise: np.ndarray) -> np.ndarray:
+        assert self._in_c is not None, "asked for what is compiled first"
+        states = super().fresh_starts(drawn[..., :2], noise)
+        lines = np.rint(states[..., 0] * self.lines)
+        states[..., 0] = lines / self.lines
+        self._in_c.begin(self.c, states, lines, drawn, noise)
+        return states
+
+    def end_episodes(self, states: np.ndarray, actions: np.ndarray, following: np.ndarray) -> None:
+        super().end_episodes(states, actions, following)
+        assert self._in_c is not None, "asked for what is compiled first"
+        self._held_in_c, self._hits = self._in_c.held.astype(int), self._in_c.hits.copy()
+        rewards = self._hits.sum(axis=1) / self.requests
+        self.last, self._last_inputs = (states, actions, rewards, following), ()
+
+    # ---- what else a step can do and tell ---------------------------------------------------------------
+
     def share_lines(self) -> None:
         """Count the hits of the next step as one LRU over all lines would have them."""
         if self.shared is None:
@@ -131,6 +167,8 @@ class Cache(LocatedProblem):
         """Adds lines held and hits by tenant."""
         raw = super().info()
         raw["held"] = np.array([[part.held for part in parts] for parts in self.parts])
+        if self._held_in_c is not None:
+            raw["held"] = self._held_in_c.copy()
         if self.last:
             raw["lines"] = np.rint(raw["action"][:, 0] * self.lines)
             raw["epoch_hits"] = self._hits.copy()

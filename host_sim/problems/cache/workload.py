@@ -45,6 +45,12 @@ class SyntheticWorkload(Workload):
         self._accept = ffi.new("double *[2]", [_pointer("double", accept) for accept, _ in self._tables])
         self._alias = ffi.new("int32_t *[2]", [_pointer("int32_t", alias) for _, alias in self._tables])
 
+    def describe(self, world: Any) -> None:
+        """Say in a `cache_world` where the tables are, which this object keeps."""
+        for tenant in (0, 1):
+            world.objects[tenant], world.loops[tenant] = self._objects[tenant], self._loops[tenant]
+            world.accept[tenant], world.alias[tenant] = self._accept[tenant], self._alias[tenant]
+
     def restart(self, i: int, places: np.ndarray) -> None:
         self._cursors[i][0], self._cursors[i][1] = 0, int(places[1] * self._objects[1])
 

@@ -62,6 +62,14 @@ class DramTiming:
         """Cycles of a read that must first close another row."""
         return self.t_rp + self.t_rcd + self.hit
 
+    def as_c(self) -> Any:
+        """The struct the compiled model takes."""
+        timing = ffi.new("dram_timing *")
+        for field in dataclasses.fields(self):
+            if field.name != "cycle_ns":
+                setattr(timing, field.name, getattr(self, field.name))
+        return timing
+
 
 DEVICES = {
     # 8Gb x8, 1200 MHz clock.
@@ -172,10 +180,7 @@ class Channel:
 
     def __init__(self, timing: DramTiming) -> None:
         self.timing = timing
-        self._timing = ffi.new("dram_timing *")
-        for field in dataclasses.fields(timing):
-            if field.name != "cycle_ns":
-                setattr(self._timing, field.name, getattr(timing, field.name))
+        self._timing = timing.as_c()
         self._state = ffi.new("dram_channel *")
         self._totals = ffi.new("dram_totals *")
         self.reset()

@@ -17,11 +17,13 @@ from adamb.budgets.errors import InputError
 from adamb.host_sim import draws
 from adamb.host_sim.exact_math import exp2
 from adamb.host_sim.parameter import Parameter
-from adamb.host_sim.problem import Policy
+from adamb.host_sim.problem import CompiledProblem, Policy
 from adamb.host_sim.problems.dram.channel import NEVER, Channel, DramTiming, Knobs, load_timing
+from adamb.host_sim.problems.dram.compiled import CompiledChannels
 from adamb.host_sim.problems.dram.lite import action_of, best_timeout, heading
 from adamb.host_sim.problems.dram.replay import GAP, PACES, TraceTraffic
-from adamb.host_sim.problems.dram.statistics import Statistics
+from adamb.host_sim.problems.dram.rules import AdaptiveTimeout, BestStatic
+from adamb.host_sim.problems.dram.statistics import COUNTS, Statistics
 from adamb.host_sim.problems.dram.traffic import SyntheticTraffic, Traffic
 from adamb.host_sim.problems.located import LocatedProblem
 from adamb.host_sim.registry import register_problem
@@ -105,11 +107,12 @@ class Dram(LocatedProblem):
         #: The first instance with the same seed: agents that are compared play copies of the same traffic.
         self._origin = [firsts.setdefault(seed, i) for i, seed in enumerate(self.seeds)]
         self._channels = [Channel(self.timing) for _ in range(self.n)]
-        self._neutral = Knobs(refresh=self.refresh).as_c()
+        self.neutral = Knobs(refresh=self.refresh).as_c()
         self._policy = Knobs(refresh=self.refresh).as_c()
         self.in_order_next = False
+        self._in_c: CompiledChannels | None = None
         self._measured = {name: np.zeros(self.n) for name in MEASURED}
-        self._statistics = Statistics(self.n)
+        self.counted = Statistics(self.n)
 
     # ---- random draws -----------------------------------------------------------------------------------
 
@@ -129,7 +132,7 @@ class Dram(LocatedProblem):
             origin = self._origin[i]
             first = origin == i
             requests = self.traffic.start(i, drawn[i]) if first else self.traffic.repeat(i, origin)
-            channel.serve(requests, self._neutral)
+            channel.serve(requests, self.neutral)
             states[i] = self.traffic.seen(i)[: self.d_s]
         return states
 
@@ -150,24 +153,54 @@ class Dram(LocatedProblem):
             else:
                 requests = self.traffic.repeat(i, self._origin[i])
             totals = channel.serve(requests, policy)
-            self._statistics.add(i, totals)
+            self.counted.add(i, totals)
             for name in MEASURED[1:]:
                 measured[name][i] = getattr(totals, name)
             measured["latency"][i] = totals.read_latency / totals.reads if totals.reads else self.timing.hit
             following[i] = self.traffic.seen(i)[: self.d_s]
+        return self._rewards(), following
+
+    def _rewards(self) -> np.ndarray:
         span = self.worst - self.timing.hit
-        return np.clip((self.worst - measured["latency"]) / span, 0.0, 1.0), following
+        return np.clip((self.worst - self._measured["latency"]) / span, 0.0, 1.0)
+
+    # ---- whole episodes in C ----------------------------------------------------------------------------
+
+    def compiled(self) -> CompiledProblem | None:
+        if self._in_c is None:
+            self._in_c = CompiledChannels.of(self)
+        if self._in_c is None:
+            return None
+        self.most_at_once = self._in_c.most_at_once
+        return self._in_c.offer()
+
+    def fresh_starts(self, drawn: np.ndarray, noise: np.ndarray) -> np.ndarray:
+        assert self._in_c is not None, "asked for what is compiled first"
+        return self._in_c.begin(self.c, drawn, noise)
+
+    def end_episodes(self, states: np.ndarray, actions: np.ndarray, following: np.ndarray) -> None:
+        super().end_episodes(states, actions, following)
+        assert self._in_c is not None, "asked for what is compiled first"
+        for name, values in zip(COUNTS, self._in_c.last.T, strict=False):
+            if name in self._measured:
+                self._measured[name][:] = values
+        reads, cycles = (self._in_c.last[:, COUNTS.index(name)] for name in ("reads", "read_latency"))
+        hit = float(self.timing.hit)
+        self._measured["latency"][:] = np.divide(cycles, reads, out=np.full(self.n, hit), where=reads > 0)
+        self.last, self._last_inputs = (states, actions, self._rewards(), following), ()
+
+    # ---- what a run tells -------------------------------------------------------------------------------
 
     def figures(self) -> dict[str, np.ndarray]:
-        return self._statistics.figures()
+        return self.counted.figures()
 
     def statistics(self) -> dict[str, Any]:
         """Latency histogram, row hits and bank conflicts of all epochs so far."""
-        return self._statistics.as_dict()
+        return self.counted.as_dict()
 
     def notes(self) -> list[str]:
         """About the pace of a trace, and about rewards that cannot tell one policy from another."""
-        said, latency = self._idle_paces() + self.traffic.notes(), self._statistics.mean_latency
+        said, latency = self._idle_paces() + self.traffic.notes(), self.counted.mean_latency
         if latency > self.worst and not self.traffic.saturated:
             said.append(
                 f"the mean read latency of {latency:.0f} cycles is above that of reward 0, worst="
@@ -231,56 +264,6 @@ class Dram(LocatedProblem):
             gaps = self.traffic.gaps(expected, seen[1] if self.d_s > 1 else 0.0)
             timeouts[i] = best_timeout(np.asarray(expected), *gaps)
         return self.with_timeout(action_of(timeouts))
-
-
-class AdaptiveTimeout:
-    """Double the timeout when rows were closed too early more often than too late, else halve it."""
-
-    FIRST, LEAST, MOST = 100.0, 1.0, 1023.0
-
-    def __init__(self, problem: Dram) -> None:
-        self._problem = problem
-        self._timeout = np.full(problem.n, self.FIRST)
-
-    def __call__(self, h: int, states: np.ndarray) -> np.ndarray:
-        if h > 0 or self._problem.continuing:
-            seen = self._problem.info()
-            if "epoch_reopened" in seen:
-                early = seen["epoch_reopened"] > seen["epoch_conflicts"]
-                self._timeout *= np.where(early, 2.0, 0.5)
-                np.clip(self._timeout, self.LEAST, self.MOST, out=self._timeout)
-        return self._problem.with_timeout(action_of(self._timeout))
-
-
-class BestStatic:
-    """The best constant action, found on first use by playing all of a grid on a problem of another seed."""
-
-    EPISODES, SEED = 150, 10**9
-
-    def __init__(self, problem: Dram) -> None:
-        self._problem = problem
-        self._found: np.ndarray | None = None
-
-    def __call__(self, h: int, states: np.ndarray) -> np.ndarray:
-        if self._found is None:
-            self._found = self._search()
-        return np.tile(self._found, (self._problem.n, 1))
-
-    def _search(self) -> np.ndarray:
-        problem = self._problem
-        axes = [np.linspace(0.0, 1.0, points) for points in ((21,) if problem.d_a == 1 else (9, 5))]
-        grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, problem.d_a)
-        return grid[int(np.argmax([self._worth(action) for action in grid]))]
-
-    def _worth(self, action: np.ndarray) -> float:
-        problem = self._problem
-        params = {**problem.params, "c": float(problem.c[0])}
-        copy = Dram([self.SEED], name=problem.name, horizon=problem.horizon, **params)
-        total = 0.0
-        for _ in range(self.EPISODES):
-            copy.begin_episode()
-            total += sum(float(copy.step(h, action[None, :])[0][0]) for h in range(copy.horizon))
-        return total
 
 
 register_problem("dram-1x1", Dram, size="1x1")

@@ -12,6 +12,7 @@ COUNTS = (
     "reads", "writes", "hits", "closed", "conflicts", "reopened", "read_latency", "worst_read", "refreshes",
 )  # fmt: skip
 BUCKETS: int = lib.DRAM_LATENCIES
+TOTALS = len(COUNTS) + BUCKETS
 _WORST = COUNTS.index("worst_read")
 
 
@@ -19,18 +20,18 @@ class Statistics:
     """Sums of `dram_totals`, an instance a row; the histogram is at the end of a row."""
 
     def __init__(self, n: int) -> None:
-        self._sums = np.zeros((n, len(COUNTS) + BUCKETS), dtype=np.int64)
-        assert ffi.sizeof("dram_totals") == self._sums[0].nbytes, "COUNTS names the fields of dram_totals"
+        self.sums = np.zeros((n, TOTALS), dtype=np.int64)
+        assert ffi.sizeof("dram_totals") == self.sums[0].nbytes, "COUNTS names the fields of dram_totals"
 
     def add(self, i: int, totals: Any) -> None:
         """Count one epoch of instance i."""
         epoch = np.frombuffer(ffi.buffer(totals), dtype=np.int64)
-        worst = max(int(self._sums[i, _WORST]), int(epoch[_WORST]))
-        self._sums[i] += epoch
-        self._sums[i, _WORST] = worst
+        worst = max(int(self.sums[i, _WORST]), int(epoch[_WORST]))
+        self.sums[i] += epoch
+        self.sums[i, _WORST] = worst
 
     def _column(self, name: str) -> np.ndarray:
-        return self._sums[:, COUNTS.index(name)]
+        return self.sums[:, COUNTS.index(name)]
 
     @property
     def mean_latency(self) -> float:
@@ -49,7 +50,7 @@ class Statistics:
 
     def as_dict(self) -> dict[str, Any]:
         """Sums over all instances; a bucket [from, below, reads] of the histogram is an octave of cycles."""
-        sums = self._sums.sum(axis=0)
+        sums = self.sums.sum(axis=0)
         found = {name: int(value) for name, value in zip(COUNTS, sums, strict=False)}
         found["worst_read"] = int(self._column("worst_read").max())
         counts = sums[len(COUNTS) :].tolist()

@@ -80,6 +80,10 @@ class Traffic(ABC):
         )
         return requests
 
+    def count_epochs(self, epochs: int, too_much: int) -> None:
+        """Epochs that were drawn elsewhere, so many of which ask for more than the channel sustains."""
+        self._epochs, self._too_much = self._epochs + epochs, self._too_much + too_much
+
     def _count(self, busy: float) -> None:
         self._epochs, self._asked = self._epochs + 1, self._asked + busy
         self._too_much += busy >= PEAK_LOAD
@@ -95,8 +99,8 @@ class SyntheticTraffic(Traffic):
         wanted = params["streams"] or (timing.banks if varies[0] else min(4, timing.banks))
         if wanted > timing.banks:
             raise InputError("streams", wanted, f"the device has {timing.banks} banks")
-        self._streams_n = wanted
-        self._vary_load, self._vary_writes = varies
+        self.streams_n = wanted
+        self.varies = self._vary_load, self._vary_writes = varies
         self._streams = [ffi.new("dram_streams *") for _ in range(n)]
         #: Locality, load and write share of each instance, each in [0,1].
         self.latent = np.zeros((n, 3))
@@ -106,7 +110,7 @@ class SyntheticTraffic(Traffic):
         self._forget(i)
         seed = _seed(drawn[3])
         gaps = self.gaps(self.latent[i, 0], self.latent[i, 1])
-        lib.dram_streams_reset(self._streams[i], self._streams_n, seed + 1, self.latent[i, 0], *gaps)
+        lib.dram_streams_reset(self._streams[i], self.streams_n, seed + 1, self.latent[i, 0], *gaps)
         return self._epoch(i, seed, gaps)
 
     def next(self, i: int, noise: np.ndarray, location: float) -> np.ndarray:
@@ -125,7 +129,7 @@ class SyntheticTraffic(Traffic):
         if not self._vary_load:
             return stay, move
         busy = LEAST_LOAD + (PEAK_LOAD - LEAST_LOAD) * load
-        wanted = max(self._streams_n * self.timing.burst / busy - 1.0, 1.0)
+        wanted = max(self.streams_n * self.timing.burst / busy - 1.0, 1.0)
         stretch = wanted / (locality * stay + (1.0 - locality) * move)
         return stay * stretch, move * stretch
 
