@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from adamb.budgets.errors import AdambError
+from adamb.host_sim.league.courses import Course, Trials, play_courses
 from adamb.host_sim.league.protocol import (
     EPISODES,
     OURS,
@@ -30,7 +31,6 @@ from adamb.host_sim.league.protocol import (
     Seeds,
     grid_for,
 )
-from adamb.host_sim.league.together import play_choices
 from adamb.host_sim.provenance import spec_hash, version
 from adamb.host_sim.runner import simulate
 from adamb.host_sim.sweep.cells import Outcome, run_cell
@@ -72,11 +72,14 @@ class Entry:
         return _digest([self.cell.key(), tuning, self.core])
 
     def play(self) -> Outcome:
-        """Tune, then score what won."""
+        return play_courses([self.course()])[0]
+
+    def course(self) -> Course:
+        """Tune, then score what won: gives cells to play, takes their outcomes, ends with its own."""
         if self.core is not None and self.core != core_digest():
             return {"failed": "the core was rebuilt while the bench ran; start it again"}
         try:
-            trials = self._tune()
+            trials = yield from self._tune()
         except AdambError as error:
             return {"failed": str(error)}
         fitting = [trial for trial in trials if trial["reward"] is not None]
@@ -86,26 +89,35 @@ class Entry:
         known = self._known_score(choice)
         if known is not None:
             return {**known, "budget_bytes": self.cell.budget_bytes, "trials": trials}
-        played = run_cell(self.cell.with_choice(tuple(choice.items())), optimum=False)
+        (played,) = yield [self.cell.with_choice(tuple(choice.items()))]
         return played if played.get("failed") else self._outcome(trials, choice, played)
 
-    def _tune(self) -> list[dict[str, Any]]:
+    def _tune(self) -> Trials:
         """The trials that decide: all choices, or in long runs the best of those in short ones."""
         choices = list(self.cell.choices()) if self.cell.tune else []
         if len(choices) > FINALISTS and self.screening_episodes is not None:
-            screened = self._trials(choices, self.screening_episodes)
+            screened = yield from self._trials(choices, self.screening_episodes)
             order = sorted(range(len(choices)), key=lambda i: -_number(screened[i]["reward"]))
             choices = [choices[i] for i in order[:FINALISTS]]
-        return self._trials(choices, self.cell.episodes)
+        return (yield from self._trials(choices, self.cell.episodes))
 
-    def _trials(self, choices: Sequence[Choice], episodes: int) -> list[dict[str, Any]]:
+    def _trials(self, choices: Sequence[Choice], episodes: int) -> Trials:
         """What each choice earns on the tuning seeds, played or known."""
         found = {choice: self._known_trial(choice, episodes) for choice in choices}
         left = [choice for choice in choices if found[choice] is None]
         cell = replace(self.cell, seeds=self.tuning_seeds, episodes=episodes, curves=0)
-        for choice, played in zip(left, play_choices(cell, left), strict=True):
-            budget = self.cell.budget_bytes
-            found[choice] = {"choice": dict(choice), "episodes": episodes, "budget_bytes": budget, **played}
+        played = (yield [cell.with_choice(choice) for choice in left]) if left else []
+        for choice, outcome in zip(left, played, strict=True):
+            if outcome.get("failed"):
+                raise AdambError(outcome["failed"])
+            rewards = [row["reward_per_episode"] for row in outcome["rows"]]
+            found[choice] = {
+                "choice": dict(choice),
+                "episodes": episodes,
+                "budget_bytes": self.cell.budget_bytes,
+                "reward": float(np.mean(rewards)) if rewards else None,
+                "bytes_peak": max((row["bytes_peak"] for row in outcome["rows"]), default=None),
+            }
         return [trial for trial in found.values() if trial is not None]
 
     def _known_trial(self, choice: Choice, episodes: int) -> dict[str, Any] | None:
@@ -246,10 +258,24 @@ def windows(values: np.ndarray) -> np.ndarray:
     return np.diff(sums, axis=1) / np.diff([0, *points])
 
 
+@dataclass(frozen=True)
+class Joint:
+    """Entries on one simulator, which draws what is asked of it once for all of them."""
+
+    entries: tuple[Entry, ...]
+
+    def key(self) -> str:
+        return _digest([entry.key() for entry in self.entries])
+
+    def play(self) -> Outcome:
+        """The outcomes in the order of the entries."""
+        return {"entries": play_courses([entry.course() for entry in self.entries])}
+
+
 Piece = Entry | Reference
 
 
-def play(piece: Piece) -> Outcome:
+def play(piece: Piece | Joint) -> Outcome:
     """For an engine: a function of a module."""
     return piece.play()
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from adamb.budgets.errors import AdambError
 from adamb.host_sim.files import json_bytes, write_atomic
-from adamb.host_sim.league.entries import Entry, Piece, Reference, make_entry, play, with_known
+from adamb.host_sim.league.entries import Entry, Joint, Piece, Reference, make_entry, play, with_known
 from adamb.host_sim.league.protocol import (
     BUDGETS,
     FIRST_BUDGETS,
@@ -29,8 +29,11 @@ from adamb.host_sim.league.protocol import (
 )
 from adamb.host_sim.sweep.cells import Outcome
 from adamb.host_sim.sweep.engines import processes
+from adamb.host_sim.user_code import names_file
 
 Progress = Callable[[int, int, Piece | None], None]
+PARTS = 2
+"""Into so many runs the entries of one slow simulator at one budget are put: its draws are drawn so often."""
 
 
 @dataclass(frozen=True)
@@ -153,8 +156,8 @@ def run_bench(
         progress(done, total, None)
     failures: list[str] = []
     for phase in missing:
-        ready = [_informed(piece, store, bench.budgets) for piece in phase]
-        for piece, outcome in engine(ready) if ready else ():
+        ready = _joined([_informed(piece, store, bench.budgets) for piece in phase], bench)
+        for piece, outcome in _apart(engine(ready)) if ready else ():
             done += 1
             if outcome.get("failed"):
                 failures.append(f"{describe(piece)}: {outcome['failed']}")
@@ -180,6 +183,28 @@ def _informed(piece: Piece, store: EntryStore, budgets: Sequence[int]) -> Piece:
     if isinstance(piece, Reference):
         return piece
     return with_known(piece, list(store.relatives(piece, budgets)))
+
+
+def _joined(pieces: Sequence[Piece], bench: Bench) -> list[Piece | Joint]:
+    """The pieces of a phase, with the entries of a slow simulator in a few common runs."""
+    slow = {task.label for task in bench.tasks if task.slow}
+    by_task: dict[str, list[Entry]] = {}
+    rest: list[Piece | Joint] = []
+    for piece in pieces:
+        if isinstance(piece, Entry) and piece.cell.problem_label in slow and not names_file(piece.cell.agent):
+            by_task.setdefault(piece.cell.problem_label, []).append(piece)
+        else:
+            rest.append(piece)
+    joined = [Joint(tuple(found[i::PARTS])) for found in by_task.values() for i in range(PARTS) if found[i:]]
+    return [*joined, *rest]
+
+
+def _apart(played: Iterator[tuple[Piece | Joint, Outcome]]) -> Iterator[tuple[Piece, Outcome]]:
+    for piece, outcome in played:
+        if isinstance(piece, Joint):
+            yield from zip(piece.entries, outcome["entries"], strict=True)
+        else:
+            yield piece, outcome
 
 
 def describe(piece: Piece) -> str:

@@ -1,21 +1,22 @@
-"""Many choices tuned in one run: every choice plays its own copies of the same instances.
+"""Many agents in one run: each plays its own copies of the same instances.
 
 An instance does the same alone and among many, so this changes no result; but the problem steps once for all
-choices, which is most of what a short run costs.
+agents, and what a simulator draws is drawn once, which is most of what such runs cost.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
-from adamb.budgets.errors import BudgetExceeded
+from adamb.budgets.errors import AdambError, BudgetExceeded
 from adamb.host_sim.agent import Agent, CompiledAgent, offered
 from adamb.host_sim.problem import Problem
-from adamb.host_sim.runner import simulate
-from adamb.host_sim.sweep.spec import Cell, Choice
+from adamb.host_sim.runner import RunResult, simulate
+from adamb.host_sim.sweep.cells import Outcome, failed, refused, rows_of, run_cell
+from adamb.host_sim.sweep.spec import Cell
 
 
 class Together(Agent):
@@ -55,24 +56,46 @@ class Together(Agent):
         return np.concatenate([agent.bytes_peak() for agent, _ in self.parts])
 
 
-def play_choices(cell: Cell, choices: Sequence[Choice]) -> list[dict[str, Any]]:
-    """For each choice the mean reward and the largest peak; None where it does not fit the budget."""
-    if not choices:
-        return []
-    problem, _ = cell.build()
+def play_cells(cells: Sequence[Cell]) -> list[Outcome]:
+    """What `run_cell` gives for each cell without V*; they have one problem, its seeds and its episodes."""
+    if len(cells) == 1:
+        return [run_cell(cells[0], optimum=False)]
+    problem, _ = cells[0].build()
     agents: dict[int, Agent] = {}
-    for i, choice in enumerate(choices):
+    found: dict[int, Outcome] = {}
+    for i, cell in enumerate(cells):
         try:
-            agents[i] = cell.with_choice(choice).agent_for(problem)
-        except BudgetExceeded:
-            continue
-    found: list[dict[str, Any]] = [{"reward": None, "bytes_peak": None} for _ in choices]
-    if not agents:
-        return found
+            agents[i] = cell.agent_for(problem)
+        except BudgetExceeded as error:
+            found[i] = refused(error)
+        except AdambError as error:
+            found[i] = failed(error)
+    if agents:
+        try:
+            found |= zip(agents, _play_side_by_side(cells[0], list(agents.values())), strict=True)
+        except AdambError as error:
+            found |= {i: failed(error) for i in agents}
+    return [found[i] for i in range(len(cells))]
+
+
+def _play_side_by_side(cell: Cell, agents: Sequence[Agent]) -> list[Outcome]:
     crowd, _ = cell.build(cell.seeds * len(agents))
-    together = Together(crowd, list(agents.values()))
+    together = Together(crowd, agents)
     result = simulate(crowd, together, episodes=cell.episodes, record=1, optimum=False)
-    for i, (_, part) in zip(agents, together.parts, strict=True):
-        rewards = [float(returns.mean()) for returns in result.returns[part]]
-        found[i] = {"reward": float(np.mean(rewards)), "bytes_peak": int(result.bytes_peak[part].max())}
-    return found
+    return [
+        {"refused": None, "rows": rows_of(_part(result, agent, part)), "seconds": result.seconds}
+        for agent, part in together.parts
+    ]
+
+
+def _part(result: RunResult, agent: Agent, part: slice) -> RunResult:
+    """What one of the agents did, as far as rows tell it."""
+    return replace(
+        result,
+        agent=agent.name,
+        core=agent.core,
+        seeds=result.seeds[part],
+        returns=result.returns[part],
+        bytes_peak=result.bytes_peak[part],
+        stats={name: np.array(values) for name, values in agent.stats().items()},
+    )

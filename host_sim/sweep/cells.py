@@ -29,25 +29,32 @@ def run_cell(cell: Cell, expected_version: str = "", *, optimum: bool = True) ->
         problem, make = cell.build()
         agent = make()
     except BudgetExceeded as error:
-        return {"refused": str(error), "rows": [], "seconds": {}}
+        return refused(error)
     except AdambError as error:
-        return _failed(error)
+        return failed(error)
     growth = _Growth(cell.episodes, cell.curves) if cell.curves else None
     try:
         result = simulate(problem, agent, episodes=cell.episodes, progress=growth, optimum=optimum)
     except AdambError as error:
-        return _failed(error)
-    outcome: Outcome = {"refused": None, "rows": _rows(result), "seconds": result.seconds}
+        return failed(error)
+    outcome: Outcome = {"refused": None, "rows": rows_of(result), "seconds": result.seconds}
     if growth is not None:
         outcome["curves"] = growth.curves(result)
     return outcome
 
 
-def _failed(error: AdambError) -> Outcome:
+def refused(error: BudgetExceeded) -> Outcome:
+    """The outcome of a cell whose budget cannot hold its agent."""
+    return {"refused": str(error), "rows": [], "seconds": {}}
+
+
+def failed(error: AdambError) -> Outcome:
+    """The outcome of a cell that an error ended."""
     return {"failed": str(error), "refused": None, "rows": [], "seconds": {}}
 
 
-def _rows(result: RunResult) -> list[dict[str, Any]]:
+def rows_of(result: RunResult) -> list[dict[str, Any]]:
+    """What a sweep keeps of a run, a row for every seed."""
     optimal = result.optimal
     early = max(1, result.episodes // EARLY)
     rows = []

@@ -6,16 +6,17 @@ import copy
 import json
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
+from adamb.budgets.errors import AdambError
 from adamb.host_sim import make_agent, make_problem, simulate
 from adamb.host_sim.league import entries as bench_entries
 from adamb.host_sim.league import play as bench
 from adamb.host_sim.league import protocol as bench_protocol
+from adamb.host_sim.league import together
 from adamb.host_sim.league.entries import holds_at, with_known
 from adamb.host_sim.league.protocol import CONTENDERS, KIB, TASKS, UNTUNED
-from adamb.host_sim.league.together import play_choices
+from adamb.host_sim.league.together import play_cells
 from adamb.host_sim.sweep.cells import run_cell
 from support.command import adamb, refused
 
@@ -155,11 +156,40 @@ def test_what_is_reused_from_another_budget_is_what_a_run_would_give(short):
 def test_choices_tuned_together_earn_what_each_earns_alone(short, problem):
     for entry in bench.make_bench(only=[problem], budgets=[1500], quick=True).entries():
         cell = replace(entry.cell, seeds=(11, 12), episodes=30, curves=0)
-        choices = list(cell.choices())[:3] if cell.tune else []
-        for choice, found in zip(choices, play_choices(cell, choices), strict=True):
-            rows = run_cell(cell.with_choice(choice), optimum=False)["rows"]
-            assert found["reward"] == (np.mean([row["reward_per_episode"] for row in rows]) if rows else None)
-            assert found["bytes_peak"] == max((row["bytes_peak"] for row in rows), default=None)
+        cells = [cell.with_choice(choice) for choice in list(cell.choices())[:3]]
+        for alone, found in zip(cells, play_cells(cells), strict=True):
+            expected = run_cell(alone, optimum=False)
+            assert (found["rows"], found["refused"]) == (expected["rows"], expected["refused"])
+
+
+@pytest.mark.parametrize("problem", ["dram-1x1", "cache-slow"])
+def test_entries_of_a_slow_simulator_are_the_same_together_and_alone(short, problem, tmp_path, monkeypatch):
+    asked = bench.make_bench(only=[problem], budgets=[2 * KIB], quick=True)
+    joints = []
+    monkeypatch.setattr(bench, "processes", lambda play, jobs: lambda pieces: _in_turn(play, pieces, joints))
+    bench.run_bench(asked, tmp_path)
+    store = bench.EntryStore(tmp_path)
+    assert len(joints) == bench.PARTS
+    for entry in asked.entries():
+        joint, alone = store.get(entry), json.loads(json.dumps(entry.play()))
+        assert {**joint, "seconds": 0} == {**alone, "seconds": 0}, entry.cell.agent_label
+
+
+def _in_turn(play, pieces, joints):
+    for piece in pieces:
+        joints += [piece] if isinstance(piece, bench_entries.Joint) else []
+        yield piece, play(piece)
+
+
+def test_an_error_in_a_common_run_fails_its_entries_and_no_others(short, tmp_path, monkeypatch):
+    asked = bench.make_bench(only=["dram-1x1"], budgets=[2 * KIB], agents=["adaql", "zoom"], quick=True)
+
+    def broken(*given, **more):
+        raise AdambError("the simulator broke")
+
+    monkeypatch.setattr(together, "simulate", broken)
+    joint = bench_entries.Joint(tuple(asked.entries())).play()
+    assert [outcome["failed"] for outcome in joint["entries"]] == ["the simulator broke"] * 2
 
 
 def test_leaving_v_star_out_changes_nothing_else():
