@@ -236,15 +236,16 @@ void cache_epoch(uint64_t seed, int64_t n, double share, double home, const int3
     sim_rng_seed(&rng, seed);
     for (int64_t i = 0; i < n; i++) {
         int asker = sim_rng_uniform(&rng) >= share;
-        int tenant = sim_rng_uniform(&rng) < home ? asker : 1 - asker;
+        int tenant = asker ^ (sim_rng_uniform(&rng) >= home);
         uint32_t key;
         if (loops[tenant]) {
             key = (uint32_t)cursor[tenant];
             cursor[tenant] = (cursor[tenant] + 1) % objects[tenant];
         } else {
             key = below(&rng, (uint32_t)objects[tenant]);
-            if (sim_rng_uniform(&rng) >= accept[tenant][key])
-                key = (uint32_t)alias[tenant][key];
+            /* all ones or none, since no processor foresees a branch that chance decides */
+            uint32_t replaced = 0u - (uint32_t)(sim_rng_uniform(&rng) >= accept[tenant][key]);
+            key ^= (key ^ (uint32_t)alias[tenant][key]) & replaced;
         }
         keys[i] = ((uint64_t)tenant << 32) | key;
         slot[i] = (uint8_t)asker;

@@ -3,12 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD = 6, GROUP = 10, WORDS_OF_GROUP = 1 << (GROUP - WORD) };
-
-static size_t words_of(const cache_depth *depth)
-{
-    return (size_t)((depth->room >> GROUP) + 1) * WORDS_OF_GROUP;
-}
+enum { WORD = 6, EIGHT = 9, GROUP = 10, WORDS_OF_GROUP = 1 << (GROUP - WORD), EIGHTS_OF_GROUP = 1 << (GROUP - EIGHT) };
 
 static size_t groups_of(const cache_depth *depth)
 {
@@ -22,25 +17,25 @@ int cache_depth_init(cache_depth *depth, int64_t objects, int64_t uses, int32_t 
     depth->most = most;
     depth->base = 1;
     depth->last = calloc((size_t)objects, sizeof *depth->last);
-    depth->bits = calloc(words_of(depth), sizeof *depth->bits);
-    depth->words = calloc(words_of(depth), sizeof *depth->words);
+    depth->bits = calloc(groups_of(depth) * WORDS_OF_GROUP, sizeof *depth->bits);
+    depth->counts = calloc(groups_of(depth) * EIGHTS_OF_GROUP, sizeof *depth->counts);
     depth->groups = calloc(groups_of(depth), sizeof *depth->groups);
-    return depth->last && depth->bits && depth->words && depth->groups;
+    return depth->last && depth->bits && depth->counts && depth->groups;
 }
 
 void cache_depth_free(cache_depth *depth)
 {
     free(depth->last);
     free(depth->bits);
-    free(depth->words);
+    free(depth->counts);
     free(depth->groups);
 }
 
 void cache_depth_clear(cache_depth *depth)
 {
-    size_t groups = (size_t)(depth->next >> GROUP) + 1, words = groups * WORDS_OF_GROUP;
-    memset(depth->bits, 0, words * sizeof *depth->bits);
-    memset(depth->words, 0, words * sizeof *depth->words);
+    size_t groups = (size_t)(depth->next >> GROUP) + 1;
+    memset(depth->bits, 0, groups * WORDS_OF_GROUP * sizeof *depth->bits);
+    memset(depth->counts, 0, groups * EIGHTS_OF_GROUP * sizeof *depth->counts);
     memset(depth->groups, 0, groups * sizeof *depth->groups);
     depth->base += depth->next;
     depth->next = depth->floor = depth->objects = 0;
@@ -54,15 +49,32 @@ static int ones(uint64_t x)
     return (int)((((x + (x >> 4)) & 0x0F0F0F0F0F0F0F0Fu) * 0x0101010101010101u) >> 56);
 }
 
+/* Of the words of a group that follow the one of a place; no loop, as nobody foresees how many they are. */
+static int32_t bits_after(const cache_depth *depth, int64_t place)
+{
+    const uint64_t *counts = depth->counts + (place >> GROUP) * EIGHTS_OF_GROUP, pairs = 0x00FF00FF00FF00FFu;
+    int shift = (int)(place >> WORD & 7) * 8, late = (int)(place >> EIGHT & 1);
+    uint64_t first = counts[0] >> shift >> 8, second = counts[1] >> shift >> 8;
+    uint64_t sum = late ? second : first + counts[1]; /* a word has at most 64 bits */
+    sum = (sum & pairs) + (sum >> 8 & pairs);
+    return (int32_t)(sum * 0x0001000100010001u >> 48);
+}
+
 static int32_t bits_from(const cache_depth *depth, int64_t place)
 {
-    int64_t word = place >> WORD, group = place >> GROUP, last = depth->next >> GROUP;
-    int32_t sum = ones(depth->bits[word] >> (place & 63));
-    for (int64_t i = word + 1; i < (group + 1) * WORDS_OF_GROUP; i++)
-        sum += depth->words[i];
-    for (int64_t i = group + 1; i <= last; i++)
+    int64_t last = depth->next >> GROUP;
+    int32_t sum = ones(depth->bits[place >> WORD] >> (place & 63)) + bits_after(depth, place);
+    for (int64_t i = (place >> GROUP) + 1; i <= last; i++)
         sum += depth->groups[i];
     return sum;
+}
+
+static void set_bit(cache_depth *depth, int64_t place, int set)
+{
+    uint64_t one = (uint64_t)1 << (place >> WORD & 7) * 8;
+    depth->bits[place >> WORD] ^= (uint64_t)1 << (place & 63);
+    depth->counts[place >> EIGHT] += set ? one : 0 - one;
+    depth->groups[place >> GROUP] = (uint16_t)(depth->groups[place >> GROUP] + (set ? 1 : -1));
 }
 
 /* One more object is inside; where there is no room, the place of the oldest is beyond the floor. */
@@ -83,17 +95,13 @@ int32_t cache_depth_use(cache_depth *depth, int64_t object)
     int32_t found = depth->most + 1;
     if (place >= depth->floor) {
         found = bits_from(depth, place);
-        depth->bits[place >> WORD] &= ~((uint64_t)1 << (place & 63));
-        depth->words[place >> WORD]--;
-        depth->groups[place >> GROUP]--;
+        set_bit(depth, place, 0);
     } else {
         depth->objects += place < 0;
         enter(depth);
     }
-    depth->bits[now >> WORD] |= (uint64_t)1 << (now & 63);
-    depth->words[now >> WORD]++;
-    depth->groups[now >> GROUP]++;
-    depth->last[object] = depth->base + now;
+    set_bit(depth, now, 1);
+    depth->last[object] = (int32_t)(depth->base + now);
     depth->next = now + 1;
     return found;
 }
