@@ -133,6 +133,17 @@ class Agent(ABC):
         """What was measured where the learner runs, for agents that do not run on this computer."""
         return None
 
+    def refuses(self, kept: Mapping[str, np.ndarray]) -> str | None:
+        """Why an agent must not take these arrays for its own (`going_on`); None where it may."""
+        return None
+
+    def go_on(self, episodes: int) -> None:  # noqa: B027
+        """So many episodes were played by another process; the arrays of `changing` are as it left them."""
+
+    def _unchanging(self) -> dict[str, np.ndarray]:
+        """For `changing` of a class that learns nothing."""
+        return {}
+
     def digest(self) -> str | None:
         """A hash of the first learner's final memory block, for agents whose memory is one block."""
         return None
@@ -202,5 +213,7 @@ class Progress:
     done: int = 0
     turn: tuple[int, int] = (0, 1)
     """How many learners were done before this one, and how many there are, where they take turns."""
+    keep: Callable[[], dict[str, np.ndarray] | None] = lambda: None
+    """Makes what another process needs to go on from here, or None where it could not."""
     so_far: Callable[[], Any] = lambda: None
     """Makes a result of what is done, or None where nothing is."""

@@ -7,9 +7,9 @@ import io
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 PART = ".part"
 """How a file ends that is not whole yet; a process that was killed leaves it behind."""
@@ -18,13 +18,18 @@ UNFINISHED = ".unfinished"
 """In a folder whose files are being saved; a process that was killed leaves it behind."""
 
 
-def write_atomic(path: Path, content: bytes) -> None:
+Content = bytes | Callable[[BinaryIO], object]
+"""Of a file: all of it, or a function that writes it, for what is too large to be held twice."""
+
+
+def write_atomic(path: Path, content: Content) -> None:
     """Write beside the target, flush to the disk, rename: a reader sees the old file or the new one.
 
     A device such as /dev/null is written to directly; renaming over it would replace it.
     """
     if os.path.exists(path) and not os.path.isfile(path):
-        path.write_bytes(content)
+        with path.open("wb") as file:
+            _write(file, content)
         return
     try:
         _write_beside(path, content)
@@ -32,11 +37,18 @@ def write_atomic(path: Path, content: bytes) -> None:
         raise OSError(error.errno, error.strerror or str(error), str(path)) from None
 
 
-def _write_beside(path: Path, content: bytes) -> None:
+def _write(file: BinaryIO, content: Content) -> None:
+    if isinstance(content, bytes):
+        file.write(content)
+    else:
+        content(file)
+
+
+def _write_beside(path: Path, content: Content) -> None:
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=PART, dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            _write(file, content)
             file.flush()
             os.fsync(file.fileno())
         os.chmod(temporary, 0o666 & ~_umask())

@@ -95,7 +95,7 @@ class _Turns:
     def _watch(self, progress: Progress) -> bool:
         with self.lock:
             progress.turn = (len(self.whole), self.problem.n)
-            progress.so_far = self._whole_so_far
+            progress.so_far, progress.keep = self._whole_so_far, lambda: None
             if self.progress is not None and self.progress(progress) is True:
                 self.stopped = True
             return self.stopped

@@ -64,8 +64,8 @@ class TraceTraffic(Traffic):
                 f"half of what the channel sustains; --set ipc={MOST_IPC:g} is a core that never waits"
             )
         if self.saturated:
-            share = self._too_much / self._epochs
-            factor = self._asked / self._epochs / USUAL_LOAD
+            epochs, too_much, asked = self.counted.tolist()
+            share, factor = too_much / epochs, asked / epochs / USUAL_LOAD
             better = self.pace_value / factor if self.pace == "ipc" else self.pace_value * factor
             said.append(
                 f"the trace asks for more than the channel sustains in {share:.0%} of the epochs, so that "

@@ -31,7 +31,7 @@ class Traffic(ABC):
         self._seen = np.zeros((n, 3))
         self._last: list[tuple[np.ndarray, float]] = [(np.empty(0), 0.0)] * n
         #: Epochs seen, those that ask for more than the channel sustains, and the sum of what they ask for.
-        self._epochs, self._too_much, self._asked = 0, 0, 0.0
+        self.counted = np.zeros(3)
 
     @abstractmethod
     def start(self, i: int, drawn: np.ndarray) -> np.ndarray:
@@ -54,7 +54,8 @@ class Traffic(ABC):
     @property
     def saturated(self) -> bool:
         """Whether most epochs so far ask for more than the channel sustains."""
-        return 2 * self._too_much > self._epochs
+        epochs, too_much, _ = self.counted
+        return bool(2 * too_much > epochs)
 
     def notes(self) -> list[str]:
         """What a user should know about the requests so far."""
@@ -82,11 +83,10 @@ class Traffic(ABC):
 
     def count_epochs(self, epochs: int, too_much: int) -> None:
         """Epochs that were drawn elsewhere, so many of which ask for more than the channel sustains."""
-        self._epochs, self._too_much = self._epochs + epochs, self._too_much + too_much
+        self.counted += (epochs, too_much, 0.0)
 
     def _count(self, busy: float) -> None:
-        self._epochs, self._asked = self._epochs + 1, self._asked + busy
-        self._too_much += busy >= PEAK_LOAD
+        self.counted += (1, busy >= PEAK_LOAD, busy)
 
 
 class SyntheticTraffic(Traffic):
