@@ -87,9 +87,7 @@ def profile(  # long because: one line an option
     tasks = [GrowthTask(mode=each, **common) for each in MODES[mode]]
     again = out is not None and stopped_before(out, tasks)
     check_outputs(json, out, FILES + (PLOTS if plot else ()), force=force or again)
-    if out is not None:
-        so_far.tell(out)
-    keeps = None if out is None else [KeptProfile(out, each) for each in MODES[mode]]
+    keeps = None if out is None else [KeptProfile(out, task) for task in tasks]
     with live_tasks.watch(Console(stderr=True), MODES[mode], episodes, quiet=quiet) as meters:
         found = measure_all(tasks, meters, keeps)
     summary = summarise(found)
@@ -97,7 +95,7 @@ def profile(  # long because: one line an option
     write_json(json, summary.to_json())
     if out is not None:
         save(out, {**(_plots(found) if plot else {}), **summary_files(summary)})
-        so_far.forget(out)
+        so_far.forget(out, interrupted=summary.interrupted)
     if summary.interrupted:
         raise stopped(min(each.episodes for each in found), episodes, "episodes")
     raise typer.Exit(VIOLATED if summary.violations else OK)

@@ -207,8 +207,6 @@ def perform(request: RunRequest) -> int:
     from adamb.tools.terminal.statistics_table import statistics_table
 
     writes = request.check_outputs()
-    if request.out is not None:
-        so_far.tell(request.out)
     errors = Console(stderr=True)
     outcome = _simulate(request, errors)
     result = outcome.result
@@ -261,19 +259,20 @@ def _simulate(request: RunRequest, errors: Console) -> Outcome:
         agent = make_agent(request.agent, problem, budget_bytes=request.budget_bytes, **request.options)
         problem.optimal()
         recorder = _recorder(problem, agent, episodes) if request.record else None
+    keeper = None if request.out is None else _keeper(request.out, problem, agent, episodes, recorder)
+    kept = None if keeper is None else keeper.begin()
     title = run_title(problem.name, request.agent, agent.core, request.budget_bytes)
-    quiet = request.quiet
     with (
         _live_page(request.live_port, title) as follow,
         stop_on_interrupt() as stop,
-        told(agent, quiet),
-        watch(errors, title, stop, quiet=quiet) as watcher,
+        told(agent, request.quiet),
+        watch(errors, title, stop, quiet=request.quiet) as watcher,
     ):
-        watcher = _keeping(request, problem, agent, watcher)
-        progress = follow(watcher if recorder is None else recorder.follow(watcher))
+        hook = watcher if keeper is None else keeper.follow(watcher)
+        progress = follow(hook if recorder is None else recorder.follow(hook))
         failure = None
         try:
-            result = simulate(problem, agent, episodes=episodes, progress=progress)
+            result = simulate(problem, agent, episodes=episodes, progress=progress, kept=kept)
         except AdambError as error:
             if not isinstance(error.partial, RunResult):
                 raise
@@ -291,16 +290,11 @@ def _simulate(request: RunRequest, errors: Console) -> Outcome:
     return Outcome(result, problem, agent, recording, found, failure)
 
 
-def _keeping(request: RunRequest, problem: Problem, agent: Agent, watcher: Any) -> Any:
+def _keeper(*run: Any) -> Any:
     """Now and then what was done goes to a folder, for the case that the process is killed."""
-    if request.out is None:
-        return watcher
-    from adamb.tools.measure.run_folder import folder_files
+    from adamb.tools.measure.kept_run import KeptRun
 
-    asked: Any = {"asked_episodes": request.played.episodes, "recording": None}
-    return so_far.keep(
-        watcher, request.out, lambda result: folder_files(result, problem, agent, ({}, 0), **asked)
-    )
+    return KeptRun(*run)
 
 
 def _powered(
@@ -344,7 +338,7 @@ def save(request: RunRequest, outcome: Outcome) -> bool:
             outputs.write_json(request.json, outcome.result.to_json())
         if request.out is not None:
             outputs.save(request.out, _files(request, outcome), replace=request.force)
-            so_far.forget(request.out)
+            so_far.forget(request.out, interrupted=outcome.result.interrupted)
     except OSError as error:
         reason = outputs.describe_os_error(error)
         print(f"adamb: error: the results above could not be saved: {reason}", file=sys.stderr)

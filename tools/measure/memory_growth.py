@@ -8,30 +8,38 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from adamb.budgets.bounds.paper import partition_size, single_path_time, storage
 from adamb.budgets.bounds.paper import time as paper_time
-from adamb.budgets.controller import MEMORY_OPTIONS, ControllerConfig, block_words, make_config
-from adamb.budgets.errors import AdambError, InputError
+from adamb.budgets.controller import MEMORY_OPTIONS, make_config
+from adamb.budgets.errors import InputError
 from adamb.budgets.growth import Exponent, Violation, fit_exponent, log_points, violations
-from adamb.budgets.ledger import UNIT_BYTES, Ledger, read_ledger
+from adamb.budgets.ledger import UNIT_BYTES, Ledger
 from adamb.budgets.planner import PlannedJob
 from adamb.budgets.thresholds import exact
 from adamb.firmware_model import _spec
-from adamb.firmware_model.host import binding
+from adamb.host_sim import going_on
+from adamb.tools.measure.fleet import Fleet
 
 QUANTITIES = ("bytes", "leaves", "units", "entries")
 WORD_BYTES = 2
 Meter = Callable[[int], object]
 """Told of every episode that is done; what is true ends the measurement there."""
-Keep = Callable[[Callable[[], "Profile"]], object]
-"""Given, at every point, what makes a profile of the points so far."""
+FULL_WORDS = [_spec.H_RECLAIMS, _spec.H_REFUSED, _spec.H_NO_ROOM]
+
+
+class Keep(Protocol):
+    """Asked after every episode whether to save something for the case that the process is killed."""
+
+    start: going_on.Arrays | None
+    """What an earlier process has saved."""
+
+    def __call__(self, growth: MeasuredGrowth, stop: bool) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -116,136 +124,120 @@ class Profile:
         ]
 
 
-class Fleet:
-    """Controllers of several sizes in one array of blocks, one size after the other."""
+class MeasuredGrowth:
+    """The controllers of one mode, capped and uncapped, at work; what was recorded at the points so far."""
 
-    def __init__(
-        self, config: ControllerConfig, seeds: Sequence[int], budgets: Mapping[str, int | None]
-    ) -> None:
-        sizes = {name: block_words(config, budget) for name, budget in budgets.items()}
-        self.n, self.stride = len(seeds), max(sizes.values())
-        self.words = sizes
-        self.rows = {name: slice(i * self.n, (i + 1) * self.n) for i, name in enumerate(sizes)}
-        self.blocks = np.zeros((self.n * len(sizes), self.stride), dtype=np.uint16)
-        for name, words in sizes.items():
-            for block, seed in zip(self.blocks[self.rows[name]], seeds, strict=True):
-                pointer = binding.ffi.from_buffer("uint16_t[]", block)
-                _checked(binding.lib.adamb_init(binding.c_config(config.with_seed(seed)), pointer, words))
-        self._blocks = binding.ffi.from_buffer("uint16_t[]", self.blocks)
-        self._actions = np.empty((len(self.blocks), config.d_a))
-        self._out = binding.ffi.from_buffer("double[]", self._actions)
+    def __init__(self, task: GrowthTask) -> None:
+        from adamb.host_sim.agents import check_horizon
+        from adamb.host_sim.registry import make_problem
 
-    def act(self, h: int, states: np.ndarray) -> np.ndarray:
-        points = binding.ffi.from_buffer("double[]", np.ascontiguousarray(states, dtype=np.float64))
-        count = len(self.blocks)
-        _checked(binding.lib.adamb_batch_act(self._blocks, self.stride, count, h, points, self._out))
-        return self._actions
+        self.began, self.task, self.budgets = time.perf_counter(), task, _budgets(task)
+        self.problem = problem = make_problem(
+            task.problem,
+            list(task.seeds) * len(self.budgets),
+            episodes=task.episodes,
+            horizon=task.horizon,
+            continuing=task.continuing,
+            params=dict(task.parameters),
+        )
+        check_horizon(problem.horizon)
+        config = make_config(problem.d_s, problem.d_a, problem.horizon, {"mode": task.mode, **task.options})
+        given: Any = {key: task.options.get(key) for key in MEMORY_OPTIONS}
+        self.job = PlannedJob(problem.d_s, problem.d_a, problem.horizon, task.episodes, task.mode, **given)
+        self.points = log_points(task.episodes, task.per_decade)
+        self.fleet = Fleet(config, task.seeds, self.budgets)
+        self.felt = np.zeros(len(self.fleet.blocks), dtype=np.int64)
+        self.episode, self.done = 0, list[int]()
+        self.taken = {name: {key: list[np.ndarray]() for key in QUANTITIES} for name in self.budgets}
 
-    def observe(self, h: int, rewards: np.ndarray, states: np.ndarray) -> None:
-        earned = binding.ffi.from_buffer("double[]", np.ascontiguousarray(rewards, dtype=np.float64))
-        points = binding.ffi.from_buffer("double[]", np.ascontiguousarray(states, dtype=np.float64))
-        count = len(self.blocks)
-        _checked(binding.lib.adamb_batch_observe(self._blocks, self.stride, count, h, earned, points))
-
-    def end_episode(self) -> None:
-        _checked(binding.lib.adamb_batch_end_episode(self._blocks, self.stride, len(self.blocks)))
-
-    def ledgers(self, name: str) -> list[Ledger]:
-        return [
-            read_ledger(block[: int(block[_spec.H_FRESH]) * _spec.UNIT_WORDS].tolist(), self.words[name])
-            for block in self.blocks[self.rows[name]]
-        ]
-
-    def record(self, name: str) -> dict[str, np.ndarray]:
-        """Every quantity of every controller of one size, from its ledger."""
-        ledgers = self.ledgers(name)
-        return {
-            "bytes": np.array([ledger.used_bytes for ledger in ledgers]),
-            "leaves": np.array([ledger.leaves for ledger in ledgers]),
-            "units": np.array([ledger.pool_units for ledger in ledgers]),
-            "entries": np.array([ledger.entries for ledger in ledgers]),
-        }
-
-
-def _checked(code: int) -> None:
-    if code:
-        raise AdambError(f"the core refused a call with code {code}")
-
-
-def measure(task: GrowthTask, meter: Meter | None = None, keep: Keep | None = None) -> Profile:
-    """Run the controllers of one mode, capped and uncapped, and compute their bounds."""
-    from adamb.host_sim.agents import check_horizon
-    from adamb.host_sim.registry import make_problem
-
-    began = time.perf_counter()
-    budgets: dict[str, int | None] = {"uncapped": None}
-    if task.budget_bytes is not None:
-        budgets["capped"] = task.budget_bytes
-    problem = make_problem(
-        task.problem,
-        list(task.seeds) * len(budgets),
-        episodes=task.episodes,
-        horizon=task.horizon,
-        continuing=task.continuing,
-        params=dict(task.parameters),
-    )
-    check_horizon(problem.horizon)
-    config = make_config(problem.d_s, problem.d_a, problem.horizon, {"mode": task.mode, **task.options})
-    given: Any = {key: task.options.get(key) for key in MEMORY_OPTIONS}
-    job = PlannedJob(problem.d_s, problem.d_a, problem.horizon, task.episodes, task.mode, **given)
-    points = log_points(task.episodes, task.per_decade)
-
-    def profile(points: list[int], tracks: dict[str, Track]) -> Profile:
-        paper, met = _paper(job, points)
-        seconds = time.perf_counter() - began
-        return Profile(task, job, points, tracks, _bounds(job, points), paper, met, seconds)
-
-    for so_far in _play(problem, Fleet(config, task.seeds, budgets), budgets, points, meter):
-        if keep is not None:
-            keep(partial(profile, *so_far))
-    return profile(*so_far)
-
-
-def _play(
-    problem: Any,
-    fleet: Fleet,
-    budgets: Mapping[str, int | None],
-    points: list[int],
-    meter: Meter | None = None,
-) -> Iterator[tuple[list[int], dict[str, Track]]]:
-    """Step all controllers together; record at the points, and watch every episode for a full pool.
-
-    Gives the points so far and their tracks at every point. Where the meter asks to stop is the last one.
-    """
-    taken: dict[str, list[dict[str, np.ndarray]]] = {name: [] for name in budgets}
-    felt = np.zeros(len(fleet.blocks), dtype=np.int64)
-    full_words = [_spec.H_RECLAIMS, _spec.H_REFUSED, _spec.H_NO_ROOM]
-    wanted, done = set(points), []
-    for episode in range(1, points[-1] + 1):
+    def play(self) -> None:
+        """One episode; every one is watched for a full pool."""
+        problem, fleet = self.problem, self.fleet
         states = problem.begin_episode()
         for h in range(problem.horizon):
             rewards, states = problem.step(h, fleet.act(h, states))
             fleet.observe(h, rewards, states)
         fleet.end_episode()
-        stop = meter is not None and meter(episode)
-        full = fleet.blocks[:, full_words]
+        self.episode += 1
+        full = fleet.blocks[:, FULL_WORDS]
         if full.any():
-            felt[full.any(axis=1) & (felt == 0)] = episode
-        if stop or episode in wanted:
-            for name in budgets:
-                taken[name].append(fleet.record(name))
-            done.append(episode)
-            yield (
-                list(done),
-                {name: _track(fleet, name, budgets[name], taken[name], felt) for name in budgets},
-            )
-        if stop:
-            break
+            self.felt[full.any(axis=1) & (self.felt == 0)] = self.episode
+
+    def record(self) -> None:
+        self.done.append(self.episode)
+        for name in self.budgets:
+            for key, values in self.fleet.record(name).items():
+                self.taken[name][key].append(values)
+
+    def profile(self) -> Profile:
+        """Of the points so far."""
+        points, job = list(self.done), self.job
+        tracks = {name: self._track(name, budget) for name, budget in self.budgets.items()}
+        paper, met = _paper(job, points)
+        seconds = time.perf_counter() - self.began
+        return Profile(self.task, job, points, tracks, _bounds(job, points), paper, met, seconds)
+
+    def _track(self, name: str, budget: int | None) -> Track:
+        values = {key: np.stack(taken, axis=1) for key, taken in self.taken[name].items()}
+        return Track(budget, values, self.felt[self.fleet.rows[name]].copy(), self.fleet.ledgers(name)[0])
+
+    # ---- going on in another process, as `host_sim.going_on` does for a run ------------------------------
+
+    def _changing(self) -> going_on.Arrays:
+        own = {f"problem_{name}": array for name, array in (going_on.changing(self.problem) or {}).items()}
+        return {"blocks": self.fleet.blocks, "felt": self.felt, **own}
+
+    def keep(self) -> going_on.Arrays | None:
+        """All that `go_on` needs, after any episode that was no stop; None where it is not to be had."""
+        if going_on.hindrance(self.problem) is not None:
+            return None
+        nanoseconds = round(1e9 * (time.perf_counter() - self.began))
+        counts = {"done": np.array(self.episode, dtype=np.int64), "times": np.array([nanoseconds])}
+        taken = [[self.taken[name][key] for key in QUANTITIES] for name in self.budgets]
+        return {**counts, "taken": np.array(taken, dtype=np.int64), **self._changing()}
+
+    def check(self, kept: Mapping[str, np.ndarray]) -> int:
+        """How many episodes are done; an InputError where the arrays are not of this task."""
+        done = going_on.done_of(kept, self.points[-1])
+        points = sum(point <= done for point in self.points)
+        wanted: Any = {name: (array.shape, array.dtype) for name, array in self._changing().items()}
+        shape = (len(self.budgets), len(QUANTITIES), points, self.fleet.n)
+        going_on.check_arrays(kept, {**wanted, "times": ((1,), "i8"), "taken": (shape, "i8")})
+        self.fleet.check(kept["blocks"])
+        return done
+
+    def go_on(self, kept: Mapping[str, np.ndarray]) -> None:
+        """Take the place of the process that kept this; nothing was played here yet."""
+        self.episode = self.check(kept)
+        self.problem.skip(self.episode)
+        for name, array in self._changing().items():
+            array[...] = kept[name]
+        self.done = [point for point in self.points if point <= self.episode]
+        for name, quantities in zip(self.budgets, kept["taken"], strict=True):
+            self.taken[name] = {key: list(each) for key, each in zip(QUANTITIES, quantities, strict=True)}
+        self.began -= kept["times"][0] / 1e9
 
 
-def _track(fleet: Fleet, name: str, budget: int | None, taken: list[Any], felt: np.ndarray) -> Track:
-    values = {key: np.stack([each[key] for each in taken], axis=1) for key in QUANTITIES}
-    return Track(budget, values, felt[fleet.rows[name]].copy(), fleet.ledgers(name)[0])
+def _budgets(task: GrowthTask) -> dict[str, int | None]:
+    return {"uncapped": None} | ({} if task.budget_bytes is None else {"capped": task.budget_bytes})
+
+
+def measure(task: GrowthTask, meter: Meter | None = None, keep: Keep | None = None) -> Profile:
+    """Run the controllers of one mode, and compute their bounds; where the meter asks to stop is the end."""
+    growth, stop = MeasuredGrowth(task), False
+    if keep is not None and keep.start is not None:
+        growth.go_on(keep.start)
+    wanted = set(growth.points)
+    while growth.episode < growth.points[-1] and not stop:
+        growth.play()
+        stop = meter is not None and bool(meter(growth.episode))
+        if growth.episode in wanted:
+            growth.record()
+        if keep is not None:
+            keep(growth, stop)
+        if stop and growth.episode not in wanted:
+            growth.record()
+    return growth.profile()
 
 
 def _bounds(job: PlannedJob, points: list[int]) -> dict[str, list[int]]:
