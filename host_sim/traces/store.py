@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 import weakref
+from functools import partial
 from pathlib import Path
 from typing import IO
 
 import numpy as np
 
+from adamb.host_sim.files import PART, write_atomic
 from adamb.host_sim.solvers.grid import cache_folder, solution_key
 from adamb.host_sim.traces.reader import RECORD, TraceReader
 
 #: Decoded traces beyond this are dropped, oldest first; they can be made again.
 STORE_LIMIT_BYTES = 4 * 2**30
+ABANDONED_SECONDS = 24 * 3600.0
 #: Raised when a file is decoded to other records than before.
 DECODING = 2
 
@@ -61,30 +65,25 @@ def _decoded(path: Path, reader: TraceReader) -> IO[bytes]:
         pass
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=target.parent, suffix=".tmp", delete=False) as file:
-            _write(file, reader)
-        os.replace(file.name, target)
+        write_atomic(target, partial(_write, reader))
         _prune(target)
         return target.open("rb")
     except OSError:
         # The cache folder is read-only or full: an anonymous temporary file serves this run.
         anonymous = tempfile.TemporaryFile()  # noqa: SIM115
-        _write(anonymous, reader)
+        _write(reader, anonymous)
         return anonymous
 
 
-def _write(file: IO[bytes], reader: TraceReader) -> None:
-    try:
-        for records in reader:
-            file.write(records.tobytes())
-    except BaseException:
-        if isinstance(file.name, str):
-            file.close()
-            Path(file.name).unlink(missing_ok=True)
-        raise
+def _write(reader: TraceReader, file: IO[bytes]) -> None:
+    for records in reader:
+        file.write(records.tobytes())
 
 
 def _prune(keep: Path) -> None:
+    for left in keep.parent.glob(f".trace-*{PART}"):  # by a process that was killed while it decoded
+        if time.time() - left.stat().st_mtime > ABANDONED_SECONDS:
+            left.unlink(missing_ok=True)
     files = sorted(keep.parent.glob("trace-*.bin"), key=lambda file: file.stat().st_mtime, reverse=True)
     total = 0
     for file in files:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
+from adamb.host_sim.files import PART
+from adamb.host_sim.traces.reader import RECORD
 from support.command import adamb
 from support.faulty import CELL_FOLDERS, child, ended
 
@@ -52,6 +55,22 @@ def test_cells_finished_before_a_fault_are_not_played_again(command, fault, caps
     after = finished(tmp_path)
     assert len(after) == 2 and before.items() <= after.items()
     assert (tmp_path / "out" / TABLES[command]).read_bytes() == undisturbed[command]
+
+
+def test_a_trace_that_was_being_decoded_is_decoded_again(capsys, tmp_path, monkeypatch):
+    """What is decoded is kept for later runs; a part of it must not be taken for the trace."""
+    trace, cache = tmp_path / "numbers.ids", tmp_path / "cache"
+    trace.write_text("".join(f"{number % 97}\n" for number in range(30_000)))
+    monkeypatch.setenv("ADAMB_CACHE", str(cache))
+    words = ["run", "dram-1x1", "--trace", str(trace), "--agent", "random", "--episodes", "2", "--quiet"]
+    assert ended(child([*words, "--json", str(tmp_path / "1.json")], "kill -9", tmp_path / "said.txt")) == -9
+    (left,) = cache.iterdir()
+    assert left.suffix == PART
+    os.utime(left, (0, 0))
+    code, _, error = adamb(capsys, *words, "--json", tmp_path / "2.json")
+    assert code == 0, error
+    (whole,) = cache.iterdir()
+    assert whole.stat().st_size == 30_000 * RECORD.itemsize, "whole, and what was left is gone"
 
 
 @pytest.mark.parametrize("left", [0.0, 0.5, 0.99])
