@@ -6,7 +6,7 @@ TEST_REQUIREMENTS := $(filter-out requirements/chip.txt,$(wildcard requirements/
 C_SOURCES := $(wildcard firmware_model/c/*.c firmware_model/c/*.h firmware_model/host/batch/*.[ch] firmware_model/host/_binding_build.py \
     host_sim/c/*.[ch] host_sim/c/*/*.[ch] host_sim/_sim_build.py)
 
-.PHONY: demo device chip clock native test test-fast lint analyse prove fuzz fuzz-hour soak mutants machines faults same-bytes release lock floor spec vectors tables clean
+.PHONY: demo device chip clock native test test-fast lint analyse prove fuzz fuzz-hour soak mutants machines faults same-bytes supply counters release lock floor spec vectors tables clean
 
 demo: .venv/.installed
 	@$(BIN)/adamb run oil-laplace --budget 4KiB --seeds 10 --record --plot --out runs/demo --force
@@ -126,6 +126,15 @@ faults: .venv/.installed-test
 # Two builds of wheel and sdist, compared byte by byte.
 same-bytes: .venv/.installed-test
 	$(BIN)/python -m pytest -q tests/packaging/test_wheel.py -k same_bytes
+
+# Versions with their hashes; licence and bill of materials of every export.
+supply: .venv/.installed-test
+	$(BIN)/python -m pytest -q tests/packaging/test_requirements.py tests/device/test_port_bill.py \
+	    tests/chip/test_chip_command.py::test_the_verilog_begins_with_its_licence
+
+# Counters set near their ends, in both cores; how often a store erases its sectors.
+counters: .venv/.installed-test
+	$(BIN)/python -m pytest -q tests/unit/test_counters.py tests/unit/test_wear.py
 
 # All campaigns; their figures go to SECURITY.md, and none may be worse than there. About two hours.
 release: .venv/.installed-test
