@@ -35,12 +35,13 @@ static const struct {
     {"2+1 testing, just begun", 2, 1, 16, 2, 0, 1, 0, 2, 1000, 40},
 };
 
-enum { SEALED, LAYOUT, POOL, SUMS, LINK, FREE, MEAN, VALUE, SURPLUS, ACTION, COUNT, REWARD, STEP, TABLE, UNUSED, KINDS };
+enum { SCRUBBED_UNITS = 4 }; /* of the free list: FREE_UNITS of adamb_guard.c */
+enum { SEALED, LAYOUT, POOL, SUMS, LINK, FREE, TAIL, MEAN, VALUE, SURPLUS, ACTION, COUNT, REWARD, STEP, TABLE, UNUSED, KINDS };
 
 static const char *const kinds[KINDS] = {
-    "sealed header", "rest of the configuration", "pool words of the header", "sums and counters", "links", "free list",
-    "means of values", "values of states", "surpluses", "action codes", "counts", "mean rewards", "step words",
-    "table of the sharing test", "unused words",
+    "sealed header", "rest of the configuration", "pool words of the header", "sums and counters", "links",
+    "next free units", "other free units", "means of values", "values of states", "surpluses", "action codes", "counts",
+    "mean rewards", "step words", "table of the sharing test", "unused words",
 };
 
 typedef struct {
@@ -148,8 +149,9 @@ static void mark_all(map *m)
     if (w[ADAMB_H_SHARE] == ADAMB_SHARE_TESTING) {
         mark(m, at(w[ADAMB_H_POOL_AT]), 4 * ADAMB_SHARE_TABLE_UNITS, TABLE);
     }
-    for (uint32_t unit = w[ADAMB_H_FREE_HEAD]; unit != 0; unit = w[at(unit)]) {
-        mark(m, at(unit), 4, FREE);
+    uint32_t before = 0;
+    for (uint32_t unit = w[ADAMB_H_FREE_HEAD]; unit != 0; unit = w[at(unit)], before++) {
+        mark(m, at(unit), 4, before < SCRUBBED_UNITS ? FREE : TAIL);
     }
 }
 

@@ -19,6 +19,7 @@ from support.paths import CORE
 from support.used_blocks import DAMAGED
 
 LINKS_FOUND = 0.99
+NEXT_FREE_SCRUBBED = 0.85
 cases = pytest.mark.parametrize("name", DAMAGED)
 
 
@@ -37,7 +38,10 @@ def found_share(done: flips.Campaign, name: str) -> float:
 def judge(done: flips.Campaign) -> None:
     print(done.table())
     assert found_share(done, "links") >= LINKS_FOUND
-    assert found_share(done, "free list") >= LINKS_FOUND
+    assert found_share(done, "next free units") >= LINKS_FOUND
+    scrubbed, others = done.kinds["next free units"], done.kinds["other free units"]
+    assert scrubbed.scrub >= NEXT_FREE_SCRUBBED * scrubbed.flips, "the scrub looks at what is used next"
+    assert others.check == others.flips > 0
     assert found_share(done, "sealed header") == 1
     for kind in done.kinds.values():
         assert kind.scrub <= kind.check, "what the slices find the whole check finds"
