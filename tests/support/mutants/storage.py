@@ -25,6 +25,13 @@ class Failing(Flash):
         return -1 if self.fails_at == 0 else super().read(address, buffer)
 
 
+class Vast(Flash):
+    """2 GiB, of which nothing can be read."""
+
+    def read(self, address: int, buffer: Any) -> int:
+        return -1
+
+
 def snapshots(twin: Twin, size: float) -> Iterator[Any]:
     for name in list(KINDS) if size > 0.5 else ("1+1 per step", "2+2 shared"):
         block, rng = array("H", used_block(name)[1]), Random(name)
@@ -71,7 +78,12 @@ def stores(twin: Twin, size: float) -> Iterator[Any]:
 
 
 def borders_of_store(twin: Twin) -> Iterator[Any]:
-    """Blocks of the fewest and of the most words, on a storage that has just room for two of them."""
+    """Blocks of the fewest and of the most words, where there is just room for two; the largest storage."""
+    for sectors in (127, 128):
+        flash = Vast(64, 512, 4)
+        flash.page_bytes, flash.sector_bytes, flash.sectors = 0x1000000, 0x1000000, sectors
+        made = twin.open_store(flash, 240)
+        yield sectors, made if isinstance(made, int) else (made.newest, made.sequence)
     most = 4 * _spec.UNITS_MAX
     for words in (_spec.H_WORDS - 1, _spec.H_WORDS, most, most + 1, most + 4):
         for spare in (-1, 0, 1):
