@@ -157,6 +157,30 @@ def planted(twin: Twin, size: float) -> Iterator[Any]:
         yield beyond, [(twin.check(block), slices(twin, block, 99)) for block in blocks]
 
 
+def raise_values(block: array, slot: int) -> None:
+    """Every value and every mean of V below a slot becomes the highest."""
+    if block[slot] >= _spec.TAG:
+        block[slot] = _spec.TAG | _spec.VALUE_MAX
+        return
+    block[slot + 2] = _spec.VALUE_MAX
+    for side in (0, 1):
+        raise_values(block, 4 * block[slot] + side)
+
+
+def high_values(twin: Twin, size: float) -> Iterator[Any]:
+    """V of the next step above all that a step can be worth: the surplus of a ball is at its end."""
+    for name in ("1+1 long", "1+1 paper", "2+1 per step"):
+        d_s, d_a, horizon, *_ = KINDS[name]
+        sound, rng, action = used_block(name)[1], Random(name), array("H", [0] * d_a)
+        for sample in range(int(60 * size) + 10):
+            block, point = array("H", sound), [rng.randrange(65536) for _ in range(d_s)]
+            made, h = twin.attach(block), max(0, horizon - 2 - sample % 4)
+            made.act(h, point, action)
+            step = block[_spec.H_STEPS_AT] + h * _spec.S_WORDS
+            raise_values(block, step + _spec.S_WORDS + _spec.S_V_SLOT)
+            yield made.observe(h, rng.randrange(65536), point), digest(block)
+
+
 def judgements(twin: Twin, size: float) -> Iterator[Any]:
     """Ends of episodes whose sums are at, and one beside, what the sharing test and the detector compare."""
     rng = Random("judgements")

@@ -21,7 +21,16 @@ from pathlib import Path
 from typing import Any
 
 from support.drivers import SANITIZERS
-from support.mutants.borders import counters, judgements, planted, refusals, sealed, texts, units
+from support.mutants.borders import (
+    counters,
+    high_values,
+    judgements,
+    planted,
+    refusals,
+    sealed,
+    texts,
+    units,
+)
 from support.mutants.damages import damaged_calls, headers
 from support.mutants.mutation import INVALID, KILLED, SAME, SURVIVED, Mutation
 from support.mutants.scenarios import LIVED, calls, corners, recorded, used_block, verdicts
@@ -44,7 +53,7 @@ SIZES = {"c": 1.5, "python": 0.45}
 # In the order of how soon they notice a slip.
 ALL = [
     recorded, refusals, units, texts, planted, headers, verdicts, corners, calls, counters, judgements,
-    sealed, damaged_calls, snapshots, stores, guards,
+    high_values, sealed, damaged_calls, snapshots, stores, guards,
 ]  # fmt: skip
 # Scenarios that a file's slips show in first.
 FIRST = {
