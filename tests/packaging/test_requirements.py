@@ -82,6 +82,12 @@ def test_make_installs_nothing_without_hashes():
     assert len(installs) >= 5
 
 
+def test_ci_installs_nothing_without_hashes():
+    text, locked = ((ROOT / ".ci" / name).read_text(encoding="utf-8") for name in ("run", "west.txt"))
+    assert text.count("pip install") == 1 and "pip install -q --require-hashes" in text
+    assert {"west==", "docopt=="} <= {*re.findall(r"^[a-z][\w.-]*==", locked, re.MULTILINE)}
+
+
 def test_this_environment_has_the_locked_versions():
     different = []
     for name in {*WANTED} - {"chip"}:  # installed by `make chip` alone

@@ -17,6 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "requirements"
+WEST = ROOT / ".ci" / "west.txt"
 PYTHONS = ("3.11", "3.12", "3.13")
 HEAD = "# Written by `make lock`; install with pip's --require-hashes.\n"
 PINNED = re.compile(r"^(?P<name>[a-z0-9][a-z0-9.-]*)==", re.MULTILINE)
@@ -74,6 +75,11 @@ def files(project: dict) -> dict[str, str]:
     return made
 
 
+def west() -> str:
+    """Apart from the others: it needs a package without a wheel, and CI alone installs it."""
+    return compiled(["west==1.5.0"], "--universal", "--python-version", PYTHONS[0], "--generate-hashes")
+
+
 def check(python: str) -> None:
     """On this Python every package has a wheel: nothing but our own C is compiled."""
     lines = [f"-r {path}" for path in sorted(FOLDER.glob("*.txt"))]
@@ -86,6 +92,7 @@ def main() -> int:
     for name, text in files(project).items():
         (FOLDER / f"{name}.txt").write_text(text, encoding="utf-8")
         print(f"requirements/{name}.txt: {len(entries(text))} packages")
+    WEST.write_text(HEAD + west(), encoding="utf-8")
     for python in PYTHONS:
         check(python)
         print(f"Python {python}: a wheel of each")
