@@ -93,11 +93,15 @@ def of_entries(words: array) -> Damage:
     return made
 
 
-def ring_of_values(words: array) -> Damage:
-    """V of all steps is one node whose two sides are itself, with actions that differ; all is to be done."""
+def node_of_values(words: array, link: int | None = None) -> Damage:
+    """V of all steps is one node whose two sides are this link, with actions that differ.
+
+    Without a link they are the node itself, and all is to be done.
+    """
     unit = words[_spec.H_FRESH] - 1
-    node = dict(zip(range(4 * unit, 4 * unit + 4), (unit, unit, 0x4000, 0xC000), strict=True))
-    return in_steps(words, V_SLOT=unit, JOB_CELL=0x8000, JOB_AT=0) | node
+    side, jobs = (unit, 0x8000) if link is None else (link, 0)
+    node = dict(zip(range(4 * unit, 4 * unit + 4), (side, side, 0x4000, 0xC000), strict=True))
+    return in_steps(words, V_SLOT=unit, JOB_CELL=jobs, JOB_AT=0) | node
 
 
 def wide(words: array) -> Iterator[Damage]:
@@ -127,8 +131,10 @@ def wide(words: array) -> Iterator[Damage]:
         yield of_counts(words, None, link)
         yield full | of_links(words, link)
     yield of_counts(words, None, -1)
-    yield ring_of_values(words)
-    yield full | ring_of_values(words)
+    yield node_of_values(words)
+    yield full | node_of_values(words)
+    for draws in range(1, 9):  # some reclaim V before the calls mend it
+        yield full | node_of_values(words, units) | {_spec.H_RNG: 0x1111 * draws}
     yield full | of_entries(words)
     tagged = [i for i in range(4 * pool, 4 * words[_spec.H_FRESH]) if words[i] & TAG]
     for value in (TAG, WORD_MAX):
