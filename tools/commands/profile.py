@@ -13,7 +13,6 @@ from rich.table import Table
 
 from adamb.budgets.errors import InputError
 from adamb.budgets.sizes import parse_size
-from adamb.tools import so_far
 from adamb.tools.exit_codes import OK, VIOLATED
 from adamb.tools.options import bounded, default_folder, given, of_controller, pairs, seed_range
 from adamb.tools.options import in_panel as _option
@@ -68,6 +67,7 @@ def profile(  # long because: one line an option
     from adamb.host_sim.results.profile import FILES
     from adamb.tools.measure.growth_summary import KeptProfile, stopped_before, summarise, summary_files
     from adamb.tools.measure.memory_growth import GrowthTask, measure_all
+    from adamb.tools.so_far import forget
     from adamb.tools.terminal import live_tasks
 
     if mode not in MODES:
@@ -95,7 +95,7 @@ def profile(  # long because: one line an option
     write_json(json, summary.to_json())
     if out is not None:
         save(out, {**(_plots(found) if plot else {}), **summary_files(summary)})
-        so_far.forget(out, interrupted=summary.interrupted)
+        forget(out, interrupted=summary.interrupted)
     if summary.interrupted:
         raise stopped(min(each.episodes for each in found), episodes, "episodes")
     raise typer.Exit(VIOLATED if summary.violations else OK)

@@ -15,7 +15,7 @@ from rich.console import Console
 from adamb.budgets.errors import AdambError, InputError
 from adamb.budgets.sizes import format_bytes
 from adamb.host_sim.files import PART
-from adamb.tools import outputs, so_far
+from adamb.tools import outputs
 from adamb.tools.exit_codes import INTERRUPTED, OK, USAGE, VIOLATED
 from adamb.tools.options import (
     BATTERY,
@@ -333,12 +333,14 @@ def _references(request: RunRequest, errors: Console) -> tuple[dict[str, Estimat
 
 def save(request: RunRequest, outcome: Outcome) -> bool:
     """Write what was asked for; False, after a line that says why, where that is not possible."""
+    from adamb.tools.so_far import forget
+
     try:
         if request.json is not None:
             outputs.write_json(request.json, outcome.result.to_json())
         if request.out is not None:
             outputs.save(request.out, _files(request, outcome), replace=request.force)
-            so_far.forget(request.out, interrupted=outcome.result.interrupted)
+            forget(request.out, interrupted=outcome.result.interrupted)
     except OSError as error:
         reason = outputs.describe_os_error(error)
         print(f"adamb: error: the results above could not be saved: {reason}", file=sys.stderr)
