@@ -162,7 +162,8 @@ static void learn(const rivals_tree *tree, rivals_learner *learner, int h, doubl
     rivals_node *node = &learner->nodes[at];
     if (node->n < (config->reclaim ? RIVALS_COUNT_AGED_MAX : RIVALS_COUNT_MAX))
         node->n++;
-    node->seen = ++learner->clock;
+    learner->clock += learner->clock < INT32_MAX;
+    node->seen = learner->clock;
     double *q = q_of(tree, learner, at);
     if (config->zoom) {
         *q += (reward - *q) / node->n;
