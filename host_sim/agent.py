@@ -137,7 +137,7 @@ class Agent(ABC):
         """Why an agent must not take these arrays for its own (`going_on`); None where it may."""
         return None
 
-    def go_on(self, episodes: int) -> None:  # noqa: B027
+    def go_on(self, episodes: int, kept: Mapping[str, np.ndarray]) -> None:  # noqa: B027
         """So many episodes were played by another process; the arrays of `changing` are as it left them."""
 
     def _unchanging(self) -> dict[str, np.ndarray]:

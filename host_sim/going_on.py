@@ -3,8 +3,9 @@
 Random numbers are drawn again from the seeds, which takes a small part of the time that playing took. The
 rest is arrays: `changing` of the problem and of the agent names those that a run changes and that the next
 episode depends on. It speaks for its class alone, because a subclass may remember more, and for classes of
-this program, because a file of the user may change in between. Where there is none, the state is in Python
-objects or in compiled memory, and a run can only start again.
+this program, because a file of the user may change in between. What is in compiled memory is one array of
+bytes, which the agent takes itself. Where there is none, the state is in Python objects, and a run can only
+start again.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 PROGRAM = {".py", ".so", ".pyd", ".dylib", ".c", ".h"}
 Arrays = dict[str, np.ndarray]
+MEMORY = "memory"
+"""The array of an agent whose learners are in compiled memory: as long as it was when it was kept."""
 
 
 def changing(thing: Problem | Agent) -> Arrays | None:
@@ -114,15 +117,20 @@ def check(
     """
     done = done_of(kept, int(points[-1]))
     wanted: dict[str, Any] = {name: (array.shape, array.dtype) for name, array in _named(problem, agent)}
+    if (name := f"agent_{MEMORY}") in wanted and name in kept:
+        wanted[name] = (kept[name].size,), "u1"
     recorded = int(np.searchsorted(points, done, side="right"))
     wanted |= {"times": ((3,), "i8"), "recorded": ((recorded, problem.n), "i8")}
     wanted |= dict.fromkeys(("returns", "optimal") if optimum else ("returns",), ((problem.n, done), "f8"))
     check_arrays(kept, wanted)
-    mine = {name.removeprefix("agent_"): kept[name] for name in wanted if name.startswith("agent_")}
-    reason = hindrance(problem, agent) or agent.refuses(mine)
+    reason = hindrance(problem, agent) or agent.refuses(_of_agent(kept))
     if reason is not None:
         raise InputError("kept", agent.name, reason)
     return done
+
+
+def _of_agent(kept: Mapping[str, np.ndarray]) -> Arrays:
+    return {name.removeprefix("agent_"): kept[name] for name in kept if name.startswith("agent_")}
 
 
 def done_of(kept: Mapping[str, np.ndarray], episodes: int) -> int:
@@ -148,8 +156,9 @@ def go_on(loop: Loop, kept: Mapping[str, np.ndarray]) -> float:
     done = check(loop.problem, loop.agent, loop.points, kept, optimum=progress.optimal is not None)
     loop.problem.skip(done)
     for name, array in _named(loop.problem, loop.agent):
-        array[...] = kept[name]
-    loop.agent.go_on(done)
+        if name != f"agent_{MEMORY}":
+            array[...] = kept[name]
+    loop.agent.go_on(done, _of_agent(kept))
     progress.done, progress.returns[:, :done] = done, kept["returns"]
     if progress.optimal is not None:
         progress.optimal[:, :done] = kept["optimal"]

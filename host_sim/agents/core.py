@@ -144,7 +144,7 @@ class PythonCoreAgent(CoreAgent):
 
     changing = CoreAgent.changing
 
-    def go_on(self, episodes: int) -> None:
+    def go_on(self, episodes: int, kept: Mapping[str, np.ndarray]) -> None:
         for block, controller in zip(self.blocks, self._controllers, strict=True):
             controller.w[:] = array("H", block.tobytes())
 

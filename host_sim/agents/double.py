@@ -14,7 +14,8 @@ import numpy as np
 
 from adamb.budgets.errors import InputError
 from adamb.host_sim._sim import ffi, lib
-from adamb.host_sim.agent import AGENT_STREAM, Agent, CompiledAgent, Shape
+from adamb.host_sim.agent import Shape
+from adamb.host_sim.agents.compiled import CompiledLearners, doubles
 from adamb.host_sim.agents.reference.settings import ReferenceSettings, make_settings
 from adamb.host_sim.exact_math import log
 
@@ -26,11 +27,13 @@ FIXED = {"mode": "paper", "initial": "remaining", "v_rule": "decreasing", "trans
 """What the reference can vary and this cannot."""
 
 
-class DoubleAgent(Agent):
+class DoubleAgent(CompiledLearners):
     """n learners in compiled memory."""
 
     name = "adamb (double)"
     core = "double"
+    c_name = "paper"
+    compiled, changing = CompiledLearners._compiled, CompiledLearners._changing
 
     def __init__(self, shape: Shape, *, budget_bytes: int | str | None = None, **options: Any) -> None:
         super().__init__(shape)
@@ -45,16 +48,7 @@ class DoubleAgent(Agent):
         given = {**options, "mode": options.get("mode") or "paper"}
         self.settings = make_settings(self.d_s, self.d_a, self.horizon, self.episodes, given)
         _check(self.settings)
-        learners = lib.paper_new(self._config(), ffi.from_buffer("uint64_t[]", self._seed_words()))
-        if learners == ffi.NULL:
-            raise MemoryError("the host has not enough memory for these learners")
-        self._learners = ffi.gc(learners, lib.paper_free)
-
-    def _seed_words(self) -> np.ndarray:
-        words = [
-            np.random.SeedSequence([seed, AGENT_STREAM]).generate_state(1, np.uint64) for seed in self.seeds
-        ]
-        return np.concatenate(words)
+        self._make(self._config())
 
     def _config(self) -> Any:
         chosen, config = self.settings, ffi.new("paper_config *")
@@ -70,27 +64,11 @@ class DoubleAgent(Agent):
         config.threshold = [float(value) for value in chosen.thresholds[:LEVELS]]
         return config
 
-    def act(self, h: int, states: np.ndarray) -> np.ndarray:
-        actions = np.empty((self.n, self.d_a))
-        pointer = ffi.from_buffer("double[]", actions)
-        lib.paper_act(self._learners, 0, self.n, h, _doubles(states), pointer)
-        return actions
-
-    def observe(self, h: int, rewards: np.ndarray, next_states: np.ndarray) -> None:
-        if lib.paper_observe(self._learners, 0, self.n, h, _doubles(rewards), _doubles(next_states)) < 0:
-            raise MemoryError("the host has not enough memory for the partition")
-
-    def end_episode(self) -> None:
-        lib.paper_end_episode(self._learners, 0, self.n)
-
-    def compiled(self) -> CompiledAgent:
-        return CompiledAgent.of("paper", self._learners, self.n)
-
     def balls(self, learner: int, h: int, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
         """(m, 3) Q, level and own samples of the balls of one learner at m pairs of a state and an action."""
         found = np.empty((len(states), 3))
         lib.paper_balls(
-            self._learners, learner, h, len(states), _doubles(states), _doubles(actions),
+            self._learners, learner, h, len(states), doubles(states), doubles(actions),
             ffi.from_buffer("double[]", found),
         )  # fmt: skip
         return found
@@ -128,7 +106,3 @@ def _check(settings: ReferenceSettings) -> None:
             raise InputError(field, value, f"core double has {field}={only} alone; --core reference has both")
     if settings.bonus == "auto":
         raise InputError("bonus", "auto", "core double takes a number or theory")
-
-
-def _doubles(values: np.ndarray) -> Any:
-    return ffi.from_buffer("double[]", np.ascontiguousarray(values, dtype=np.float64))

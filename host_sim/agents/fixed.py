@@ -44,7 +44,7 @@ class RandomAgent(Agent):
 
     changing = Agent._unchanging
 
-    def go_on(self, episodes: int) -> None:
+    def go_on(self, episodes: int, kept: Mapping[str, np.ndarray]) -> None:
         """The block of draws that the last episode was in is drawn again; act draws one that begins."""
         self._episode = episodes
         for _ in range(-(-episodes // self.BLOCK)):

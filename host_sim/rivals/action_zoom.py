@@ -11,7 +11,7 @@ from adamb.host_sim._sim import ffi, lib
 from adamb.host_sim.agent import CompiledAgent, Shape
 from adamb.host_sim.agents import register_agent
 from adamb.host_sim.parameter import Parameter
-from adamb.host_sim.rivals.common import HEADER_BYTES, bonus_parameter, doubles, memory, owned
+from adamb.host_sim.rivals.common import HEADER_BYTES, bonus_parameter, memory
 from adamb.host_sim.rivals.tree import PooledTree
 
 MOST_NODES = 1 << 20
@@ -42,7 +42,7 @@ class ActionZooming(PooledTree):
         config.max_nodes = self._cap()
         config.bonus, config.phi = self.options["bonus"], self.options["phi"]
         config.gamma = self.options["gamma"]
-        self._tree = owned(lib.rivals_tree_new(config, self._seeds_pointer()), lib.rivals_tree_free)
+        self._make(config)
         self._held = np.zeros((self.n, self.d_a))
         self._return = np.zeros(self.n)
 
@@ -59,31 +59,28 @@ class ActionZooming(PooledTree):
 
     def act(self, h: int, states: np.ndarray) -> np.ndarray:
         if h == 0:
-            self._held, pointer = self._out()
-            lib.rivals_tree_act(self._tree, 0, self.n, 0, doubles(states), pointer)
+            self._held = super().act(0, states)
         return self._held
 
     def observe(self, h: int, rewards: np.ndarray, next_states: np.ndarray) -> None:
         self._return += rewards
         if h < self.horizon - 1:
             return
-        result = lib.rivals_tree_observe(
-            self._tree, 0, self.n, 0, doubles(self._return / self.horizon), doubles(next_states)
-        )
-        if result < 0:
-            raise MemoryError("the host has not enough memory for the partition")
+        super().observe(0, self._return / self.horizon, next_states)
         self._return[:] = 0
 
     def compiled(self) -> CompiledAgent:
         held = np.zeros((self.n, self.d_a))
-        learners = ffi.new("rivals_held *", {"tree": self._tree, "d_a": self.d_a, "horizon": self.horizon})
-        learners.action, learners.sum = memory(held), memory(self._return)
-        return CompiledAgent.of("rivals_held", learners, self.n, held, self._return, self._tree)
+        learners = ffi.new("rivals_held *", {"d_a": self.d_a, "horizon": self.horizon})
+        learners.tree, learners.action, learners.sum = self._learners, memory(held), memory(self._return)
+        return CompiledAgent.of("rivals_held", learners, self.n, held, self._return, self._learners)
+
+    changing = PooledTree._changing
 
     def played(self, learner: int) -> tuple[float, int, int]:
         """Mean, count and level of the cell that was last played."""
         cell = ffi.new("double[3]")
-        lib.rivals_tree_played(self._tree, learner, 0, cell)
+        lib.rivals_tree_played(self._learners, learner, 0, cell)
         return cell[0], int(cell[1]), int(cell[2])
 
 

@@ -8,16 +8,17 @@ import numpy as np
 
 from adamb.budgets.errors import BudgetExceeded
 from adamb.host_sim._sim import ffi, lib
-from adamb.host_sim.agent import CompiledAgent, Shape
+from adamb.host_sim.agent import Shape
 from adamb.host_sim.agents import register_agent
+from adamb.host_sim.agents.compiled import CompiledLearners, doubles
 from adamb.host_sim.parameter import Parameter
-from adamb.host_sim.rivals.common import HEADER_BYTES, ON_OFF, Rival, check_cells, doubles, owned
+from adamb.host_sim.rivals.common import HEADER_BYTES, ON_OFF, Rival, check_cells
 
 CANDIDATES = {1: 32, 2: 12, 3: 6}
 """Actions per dimension that are compared; they cost time, not bytes."""
 
 
-class TileSarsa(Rival):
+class TileSarsa(CompiledLearners, Rival):
     """Shifted tilings of state and action whose weights (2 bytes) add up to Q, one table per step.
 
     Tiles that do not fit the budget share weights by hashing, as the controllers in hardware do. `bonus` is
@@ -26,6 +27,8 @@ class TileSarsa(Rival):
     """
 
     name = "cmac"
+    c_name = "rivals_cmac"
+    compiled, changing = CompiledLearners._compiled, CompiledLearners._changing
     options_known: ClassVar = {
         "bonus": Parameter(0.7, "float", "first value as a share of the largest return", 0, 100, ("auto",)),
         "size": Parameter(8, "int", "tiles per dimension", 1, 1024),
@@ -56,18 +59,7 @@ class TileSarsa(Rival):
         config.actions = options["actions"] or CANDIDATES[self.d_a]
         config.share, config.discount = shared, options["discount"]
         config.rate, config.epsilon, config.start = options["rate"], options["epsilon"], options["bonus"]
-        self._cmac = owned(lib.rivals_cmac_new(config, self._seeds_pointer()), lib.rivals_cmac_free)
-
-    def act(self, h: int, states: np.ndarray) -> np.ndarray:
-        actions, pointer = self._out()
-        lib.rivals_cmac_act(self._cmac, 0, self.n, h, doubles(states), pointer)
-        return actions
-
-    def observe(self, h: int, rewards: np.ndarray, next_states: np.ndarray) -> None:
-        lib.rivals_cmac_observe(self._cmac, 0, self.n, h, doubles(rewards), doubles(next_states))
-
-    def compiled(self) -> CompiledAgent:
-        return CompiledAgent.of("rivals_cmac", self._cmac, self.n)
+        self._make(config)
 
     def bytes_used(self) -> np.ndarray:
         return np.full(self.n, HEADER_BYTES + 2 * self._rows * self.weights, dtype=np.int64)
@@ -77,7 +69,7 @@ class TileSarsa(Rival):
 
     def value(self, learner: int, h: int, state: np.ndarray, action: np.ndarray) -> float:
         """Q of one learner."""
-        return lib.rivals_cmac_value(self._cmac, learner, h, doubles(state), doubles(action))
+        return lib.rivals_cmac_value(self._learners, learner, h, doubles(state), doubles(action))
 
 
 register_agent(TileSarsa.name, TileSarsa)

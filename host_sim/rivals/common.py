@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from adamb.budgets.errors import BudgetExceeded, InputError
-from adamb.host_sim._sim import ffi, lib
-from adamb.host_sim.agent import AGENT_STREAM, Agent, CompiledAgent, Shape
+from adamb.host_sim._sim import ffi
+from adamb.host_sim.agent import Agent, Shape
+from adamb.host_sim.agents.compiled import CompiledLearners
 from adamb.host_sim.parameter import Parameter
 
 HEADER_BYTES = 16
@@ -29,22 +30,13 @@ def bonus_parameter(default: float) -> Parameter:
 
 
 class Rival(Agent):
-    """An agent whose learners live in compiled memory."""
+    """A published learner, for as many dimensions as its C takes."""
 
     def __init__(self, shape: Shape, *, budget_bytes: int | str | None = None, **options: Any) -> None:
         super().__init__(shape, budget_bytes=budget_bytes, **options)
         for field, value in (("d_s", self.d_s), ("d_a", self.d_a)):
             if not 1 <= value <= MOST_DIMENSIONS:
                 raise InputError(field, value, f"{self.name} takes 1 to {MOST_DIMENSIONS} dimensions")
-        self._seed_words = np.array([_seed_word(seed) for seed in self.seeds], dtype=np.uint64)
-
-    def _seeds_pointer(self) -> Any:
-        return ffi.from_buffer("uint64_t[]", self._seed_words)
-
-    def _out(self) -> tuple[np.ndarray, Any]:
-        """A fresh array for actions: the caller may keep it."""
-        actions = np.empty((self.n, self.d_a))
-        return actions, ffi.from_buffer("double[]", actions)
 
     def describe(self) -> dict[str, Any]:
         return {"mode": self.name, **self.options}
@@ -55,21 +47,19 @@ NET = Parameter(
 )
 
 
-class TableRival(Rival):
+class TableRival(CompiledLearners, Rival):
     """A rival with a table whose cells per dimension are the option `size`, or follow from the budget.
 
     With `net=multiples` its points are 0, 1/size, 2/size, … as in the program of the AdaMB paper, and a state
-    stands for the nearest: the same cells, half a cell to the left, the last one wider. `c_name` is what the
-    names of the C functions begin with; a subclass chooses `size` and hands its configuration to `_make`.
+    stands for the nearest: the same cells, half a cell to the left, the last one wider. A subclass chooses
+    `size`.
     """
 
-    c_name = ""
     size: int
 
     def _make(self, config: Any) -> None:
         self.offset, self.action_offset = self._offset(self.size), self._offset(self._size_a(self.size))
-        new, free = getattr(lib, f"{self.c_name}_new"), getattr(lib, f"{self.c_name}_free")
-        self._table = owned(new(config, self._seeds_pointer()), free)
+        super()._make(config)
 
     def _offset(self, size: int) -> float:
         return 0.5 / size if self.options.get("net") == "multiples" else 0.0
@@ -84,21 +74,6 @@ class TableRival(Rival):
         """Pairs of a state and an action in the table of a step."""
         return self._states(size) * self._size_a(size) ** self.d_a
 
-    def act(self, h: int, states: np.ndarray) -> np.ndarray:
-        actions, pointer = self._out()
-        call = getattr(lib, f"{self.c_name}_act")
-        call(self._table, 0, self.n, h, doubles(states + self.offset), pointer)
-        return actions - self.action_offset
-
-    def observe(self, h: int, rewards: np.ndarray, next_states: np.ndarray) -> None:
-        call = getattr(lib, f"{self.c_name}_observe")
-        if call(self._table, 0, self.n, h, doubles(rewards), doubles(next_states + self.offset)) < 0:
-            raise MemoryError("the host has not enough memory for the counts")
-
-    def _compiled(self) -> CompiledAgent:
-        offsets = {"offset": self.offset, "action_offset": self.action_offset}
-        return CompiledAgent.of(self.c_name, self._table, self.n, **offsets)
-
     def _choose_size(self, bytes_of: Callable[[int], int], contributor: str) -> int:
         size = largest_size(
             bytes_of,
@@ -112,25 +87,9 @@ class TableRival(Rival):
         return size
 
 
-def _seed_word(seed: int) -> np.uint64:
-    return np.random.SeedSequence([seed, AGENT_STREAM]).generate_state(1, np.uint64)[0]
-
-
-def doubles(array: np.ndarray) -> Any:
-    """A pointer to numbers the C side only reads; valid while `array` lives."""
-    return ffi.from_buffer("double[]", np.ascontiguousarray(array, dtype=np.float64))
-
-
 def memory(array: np.ndarray) -> Any:
     """A pointer to numbers that the C side changes; valid while `array` lives."""
     return ffi.from_buffer("double[]", array)
-
-
-def owned(pointer: Any, free: Callable[[Any], None]) -> Any:
-    """A handle that frees itself; C gives NULL when the host has no memory left."""
-    if pointer == ffi.NULL:
-        raise MemoryError("the host has not enough memory for these learners")
-    return ffi.gc(pointer, free)
 
 
 def net_size(episodes: int, horizon: int, d: int) -> int:

@@ -21,7 +21,7 @@ class NetQLearning(TableRival):
 
     name = "epsql"
     c_name = "rivals_grid"
-    compiled = TableRival._compiled
+    compiled, changing = TableRival._compiled, TableRival._changing
     options_known: ClassVar = {
         "bonus": bonus_parameter(0.1),
         "size": Parameter(None, "int", "cells per dimension; else (K H)^(1/(d+2)) or what fits", 1, 1024),
@@ -50,13 +50,13 @@ class NetQLearning(TableRival):
 
     def stats(self) -> dict[str, np.ndarray]:
         visited = np.zeros(self.n, dtype=np.int64)
-        lib.rivals_grid_visited(self._table, ffi.from_buffer("int64_t[]", visited))
+        lib.rivals_grid_visited(self._learners, ffi.from_buffer("int64_t[]", visited))
         return {"leaves": np.full(self.n, self.horizon * self._pairs(self.size)), "visited_cells": visited}
 
     def played(self, learner: int, h: int) -> tuple[float, int]:
         """Value and count of the cell that was last played at step h."""
         cell = ffi.new("double[2]")
-        lib.rivals_grid_played(self._table, learner, h, cell)
+        lib.rivals_grid_played(self._learners, learner, h, cell)
         return cell[0], int(cell[1])
 
 

@@ -78,12 +78,9 @@ class ModelRival(TableRival):
         positions = 2 * self.d_s * self._states(size) if self.representatives else 0
         return HEADER_BYTES + positions + self._pairs(size) * per_pair
 
-    def end_episode(self) -> None:
-        lib.rivals_model_end_episode(self._table, 0, self.n)
-
     def _counters(self) -> np.ndarray:
         counters = np.zeros((self.n, 5), dtype=np.int64)
-        lib.rivals_model_counters(self._table, ffi.from_buffer("int64_t[]", counters))
+        lib.rivals_model_counters(self._learners, ffi.from_buffer("int64_t[]", counters))
         return counters
 
     def bytes_used(self) -> np.ndarray:
@@ -106,7 +103,7 @@ class ModelRival(TableRival):
     def played(self, learner: int, h: int) -> tuple[float, int, float]:
         """Value, count and mean reward of the pair that was last played at step h."""
         pair = ffi.new("double[3]")
-        lib.rivals_model_played(self._table, learner, h, pair)
+        lib.rivals_model_played(self._learners, learner, h, pair)
         return pair[0], int(pair[1]), pair[2]
 
 
@@ -126,7 +123,7 @@ class GridUCBVI(ModelRival):
     """Azar, Osband, Munos (2017) on a uniform grid, as the AdaMB paper compares with."""
 
     name = "epsmb"
-    compiled = ModelRival._compiled
+    compiled, changing = ModelRival._compiled, ModelRival._changing
     options_known: ClassVar = {
         **model_options(0.1, "cells per dimension; else (K H)^(1/(d+2)) or what fits", "one-step"),
         "net": NET,
@@ -143,7 +140,7 @@ class KernelUCBVI(ModelRival):
     """
 
     name = "kernel-ucbvi"
-    compiled = ModelRival._compiled
+    compiled, changing = ModelRival._compiled, ModelRival._changing
     representatives = True
     prior = 0.01
     options_known: ClassVar = {

@@ -8,24 +8,25 @@ import numpy as np
 
 from adamb.budgets.errors import BudgetExceeded
 from adamb.host_sim._sim import ffi, lib
-from adamb.host_sim.agent import CompiledAgent, Shape
+from adamb.host_sim.agent import Shape
 from adamb.host_sim.agents import register_agent
+from adamb.host_sim.agents.compiled import CompiledLearners, doubles
 from adamb.host_sim.parameter import Parameter
-from adamb.host_sim.rivals.common import HEADER_BYTES, ON_OFF, Rival, bonus_parameter, doubles, owned
+from adamb.host_sim.rivals.common import HEADER_BYTES, ON_OFF, Rival, bonus_parameter
 
 MOST_NODES = 1 << 24
 """Uncapped runs stop here, far above what any run of interest grows to."""
 
 
-class PooledTree(Rival):
-    """Learners that live in the nodes of one pool; a subclass makes `_tree` and says what a node takes."""
+class PooledTree(CompiledLearners, Rival):
+    """Learners that live in the nodes of one pool; a subclass says what a node takes."""
 
+    c_name = "rivals_tree"
     node_bytes = 4
-    _tree: Any
 
     def _counters(self) -> np.ndarray:
         counters = np.zeros((self.n, 5), dtype=np.int64)
-        lib.rivals_tree_counters(self._tree, ffi.from_buffer("int64_t[]", counters))
+        lib.rivals_tree_counters(self._learners, ffi.from_buffer("int64_t[]", counters))
         return counters
 
     def bytes_used(self) -> np.ndarray:
@@ -68,7 +69,7 @@ class TreeRival(PooledTree):
         config.reclaim = options["when_full"] == "reclaim"
         config.max_nodes = self.max_nodes
         config.bonus, config.phi, config.gamma = options["bonus"], options["phi"], options["gamma"]
-        self._tree = owned(lib.rivals_tree_new(config, self._seeds_pointer()), lib.rivals_tree_free)
+        self._make(config)
 
     def _cap(self) -> int:
         """Nodes a learner may have: what the budget pays for, no more than `size` leaves."""
@@ -85,29 +86,17 @@ class TreeRival(PooledTree):
             cap = min(cap, self.roots + max(0, size - self.roots) // (most_fan - 1) * most_fan)
         return cap
 
-    def act(self, h: int, states: np.ndarray) -> np.ndarray:
-        actions, pointer = self._out()
-        lib.rivals_tree_act(self._tree, 0, self.n, h, doubles(states), pointer)
-        return actions
-
-    def observe(self, h: int, rewards: np.ndarray, next_states: np.ndarray) -> None:
-        if lib.rivals_tree_observe(self._tree, 0, self.n, h, doubles(rewards), doubles(next_states)) < 0:
-            raise MemoryError("the host has not enough memory for the partition")
-
     def played(self, learner: int, h: int) -> tuple[float, int, int]:
         """Value, count and level of the ball that was last played at step h."""
         ball = ffi.new("double[3]")
-        lib.rivals_tree_played(self._tree, learner, h, ball)
+        lib.rivals_tree_played(self._learners, learner, h, ball)
         return ball[0], int(ball[1]), int(ball[2])
-
-    def _compiled(self) -> CompiledAgent:
-        return CompiledAgent.of("rivals_tree", self._tree, self.n)
 
     def balls(self, learner: int, h: int, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
         """(m, 3) Q, level and count of the balls of one learner at m pairs of a state and an action."""
         found = np.empty((len(states), 3))
         pairs = doubles(states), doubles(actions), ffi.from_buffer("double[]", found)
-        lib.rivals_tree_balls(self._tree, learner, h, len(states), *pairs)
+        lib.rivals_tree_balls(self._learners, learner, h, len(states), *pairs)
         return found
 
 
@@ -134,7 +123,7 @@ class AdaptiveQLearning(TreeRival):
     """
 
     name = "adaql"
-    compiled = TreeRival._compiled
+    compiled, changing = TreeRival._compiled, TreeRival._changing
     options_known: ClassVar = {
         **tree_options(bonus=0.3, share="off"),
         "share": Parameter("off", "str", "one tree for all steps", words=(*ON_OFF, "stepless")),
@@ -149,7 +138,7 @@ class ContextualZooming(TreeRival):
     """
 
     name = "zoom"
-    compiled = TreeRival._compiled
+    compiled, changing = TreeRival._compiled, TreeRival._changing
     zoom = True
     options_known: ClassVar = tree_options(bonus=0.5, share="on")
 

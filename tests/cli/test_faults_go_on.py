@@ -19,12 +19,15 @@ from support.command import adamb
 from support.faulty import child, ended
 
 EPISODES, SEEDS = 12, 2
+RIVALS = ("adaql", "zoom", "bandit", "bandit-zoom", "epsql", "epsmb", "kernel-ucbvi", "cmac")
 RUNS = {
     "the core, recorded": ["run", "oil-laplace", "--budget", "1KiB", "--record"],
     "a drift": ["run", "oil-laplace", "--budget", "1KiB", "--drift", "walk", "--record"],
     "a continuing task": ["run", "ambulance-1", "--continuing", "--core", "python", "--budget", "1KiB"],
     "counted requests": ["run", "dram-2x1", "--statistics", "--budget", "1KiB"],
     "random": ["run", "oil-laplace", "--agent", "random"],
+    **{name: ["run", "oil-laplace", "--budget", "2KiB", "--agent", name] for name in RIVALS},
+    "core double": ["run", "oil-laplace", "--core", "double"],
     "profile": ["profile", "oil-laplace", "--mode", "tracking"],
     "profile, both modes": ["profile", "oil-laplace"],
 }
@@ -147,7 +150,7 @@ def test_after_sigterm_the_same_command_goes_on(task, capsys, tmp_path, undistur
 
 
 @pytest.mark.usefixtures("at_every_episode")
-@pytest.mark.parametrize("task", ["the core, recorded", "profile"])
+@pytest.mark.parametrize("task", ["the core, recorded", "adaql", "core double", "profile"])
 @pytest.mark.parametrize("damage", ["truncated", "flipped", "one of two"])
 def test_a_damaged_file_is_never_gone_on_from(task, damage, capsys, tmp_path, undisturbed):
     out = tmp_path / "out"
@@ -204,7 +207,7 @@ def test_what_is_of_other_options_or_another_build_is_not_gone_on_from(
 @pytest.mark.usefixtures("at_every_episode")
 def test_an_agent_that_cannot_be_saved_starts_again_and_loses_nothing(capsys, tmp_path):
     out = tmp_path / "out"
-    words = [*line("random", out), "--agent", "adaql"]
+    words = [*line("random", out), "--agent", "adamb", "--core", "reference"]
 
     def furthest() -> int:
         files = (out / so_far.FOLDER).glob("*/run.json")
@@ -215,22 +218,26 @@ def test_an_agent_that_cannot_be_saved_starts_again_and_loses_nothing(capsys, tm
     assert ended(child(words, "kill -9 at a later file", said, 3 * files)) == -9
     assert furthest() == 3
     assert ended(child(words, "kill -9 at a later file", said, 0)) == -9
-    assert "agent adaql cannot be saved" in said.read_text()
+    assert "core reference cannot be saved" in said.read_text()
     assert furthest() == 3, "it was killed before it was further"
     assert ended(child(words, "kill -9 at a later file", said, 2 * files)) == -9
     assert furthest() == 5
     code, _, error = adamb(capsys, *words)
-    assert code == 0 and "starts again: agent adaql cannot be saved" in error, error
+    assert code == 0 and "starts again: core reference cannot be saved" in error, error
     assert not (out / so_far.FOLDER).exists()
 
 
 @pytest.mark.usefixtures("at_every_episode")
-def test_a_forged_file_with_a_right_checksum_is_refused(capsys, tmp_path, undisturbed):
-    out, task = tmp_path / "out", "the core, recorded"
+@pytest.mark.parametrize("task", ["the core, recorded", "adaql", "kernel-ucbvi", "core double"])
+def test_a_forged_file_with_a_right_checksum_is_refused(task, capsys, tmp_path, undisturbed):
+    out = tmp_path / "out"
     kill(line(task, out), out, 4)
     for path in (out / so_far.FOLDER).glob(f"*/{so_far.STATE}"):
         kept, key = so_far.read_state(path)
-        kept["agent_blocks"][:, 30:] ^= 0x5555
+        if "agent_memory" in kept:
+            kept["agent_memory"][4:600] ^= 0x55
+        else:
+            kept["agent_blocks"][:, 30:] ^= 0x5555
         with path.open("wb") as file:
             so_far._write_state(kept, key, file)
     code, _, error = adamb(capsys, *line(task, out))
