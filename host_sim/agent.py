@@ -72,6 +72,8 @@ class Agent(ABC):
     lanes = 0
     """How many learners can run at once, each on a target of its own; 0 where all step together."""
     defined_methods: ClassVar[Mapping[str, object]] = {}
+    in_memory = False
+    """True where `memory` gives bytes, beside the arrays of `changing` (`going_on`)."""
     needs_problem = False
     """True for a class that is built from the problem itself, not from its dimensions."""
 
@@ -140,8 +142,12 @@ class Agent(ABC):
     def go_on(self, episodes: int, kept: Mapping[str, np.ndarray]) -> None:  # noqa: B027
         """So many episodes were played by another process; the arrays of `changing` are as it left them."""
 
+    def memory(self) -> np.ndarray:
+        """What is in compiled memory between two episodes, as bytes that `go_on` of another process takes."""
+        raise NotImplementedError
+
     def _unchanging(self) -> dict[str, np.ndarray]:
-        """For `changing` of a class that learns nothing."""
+        """For `changing` of a class that learns nothing, or in compiled memory alone."""
         return {}
 
     def digest(self) -> str | None:

@@ -3,9 +3,9 @@
 Random numbers are drawn again from the seeds, which takes a small part of the time that playing took. The
 rest is arrays: `changing` of the problem and of the agent names those that a run changes and that the next
 episode depends on. It speaks for its class alone, because a subclass may remember more, and for classes of
-this program, because a file of the user may change in between. What is in compiled memory is one array of
-bytes, which the agent takes itself. Where there is none, the state is in Python objects, and a run can only
-start again.
+this program, because a file of the user may change in between. What an agent has in compiled memory is one
+more array, of bytes, which it gives and takes itself. Where there is no `changing`, the state is in Python
+objects, and a run can only start again.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 PROGRAM = {".py", ".so", ".pyd", ".dylib", ".c", ".h"}
 Arrays = dict[str, np.ndarray]
 MEMORY = "memory"
-"""The array of an agent whose learners are in compiled memory: as long as it was when it was kept."""
+"""The array of what an agent has in compiled memory: as long as it was when it was kept."""
 
 
 def changing(thing: Problem | Agent) -> Arrays | None:
@@ -87,7 +87,10 @@ def files_named(parameters: Mapping[str, Any]) -> list[Any]:
 
 
 def keep(loop: Loop, seconds: float) -> Arrays | None:
-    """All that `go_on` needs, after any episode; the arrays are those of the run, not copies."""
+    """All that `go_on` needs, after any episode; the arrays are those of the run, not copies.
+
+    But for bytes of compiled memory: where there is no room for them, nothing is kept.
+    """
     problem, agent, progress = loop.problem, loop.agent, loop.progress
     if hindrance(problem, agent) is not None:
         return None
@@ -98,6 +101,11 @@ def keep(loop: Loop, seconds: float) -> Arrays | None:
     kept["recorded"] = np.array(loop.recorded, dtype=np.int64).reshape(len(loop.recorded), n)
     if progress.optimal is not None:
         kept["optimal"] = progress.optimal[:, :done]
+    if agent.in_memory:
+        try:
+            kept[f"agent_{MEMORY}"] = agent.memory()
+        except MemoryError:
+            return None
     return kept | dict(_named(problem, agent))
 
 
@@ -117,8 +125,9 @@ def check(
     """
     done = done_of(kept, int(points[-1]))
     wanted: dict[str, Any] = {name: (array.shape, array.dtype) for name, array in _named(problem, agent)}
-    if (name := f"agent_{MEMORY}") in wanted and name in kept:
-        wanted[name] = (kept[name].size,), "u1"
+    if agent.in_memory:
+        name = f"agent_{MEMORY}"
+        wanted[name] = (kept[name].size if name in kept else 0,), "u1"
     recorded = int(np.searchsorted(points, done, side="right"))
     wanted |= {"times": ((3,), "i8"), "recorded": ((recorded, problem.n), "i8")}
     wanted |= dict.fromkeys(("returns", "optimal") if optimum else ("returns",), ((problem.n, done), "f8"))
@@ -156,8 +165,7 @@ def go_on(loop: Loop, kept: Mapping[str, np.ndarray]) -> float:
     done = check(loop.problem, loop.agent, loop.points, kept, optimum=progress.optimal is not None)
     loop.problem.skip(done)
     for name, array in _named(loop.problem, loop.agent):
-        if name != f"agent_{MEMORY}":
-            array[...] = kept[name]
+        array[...] = kept[name]
     loop.agent.go_on(done, _of_agent(kept))
     progress.done, progress.returns[:, :done] = done, kept["returns"]
     if progress.optimal is not None:

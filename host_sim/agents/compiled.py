@@ -16,6 +16,7 @@ class CompiledLearners(Agent):
     """`c_name` begins the names of the C functions; a subclass hands its configuration to `_make`."""
 
     c_name = ""
+    in_memory = True
     offset = action_offset = 0.0
     _learners: Any
 
@@ -55,15 +56,14 @@ class CompiledLearners(Agent):
         offsets = {"offset": self.offset, "action_offset": self.action_offset}
         return CompiledAgent.of(self.c_name, self._learners, self.n, **offsets)
 
-    def _changing(self) -> dict[str, np.ndarray]:
-        """For `changing` of a class that keeps nothing else from one episode to the next."""
+    def memory(self) -> np.ndarray:
         row, call = ffi.new("kept_row *"), getattr(lib, f"{self.c_name}_kept")
         call(self._learners, row)
         found = np.empty(row.at, dtype=np.uint8)
         pointer = ffi.from_buffer("uint8_t[]", found)
         row.bytes, row.size, row.at = pointer, len(found), 0
         call(self._learners, row)
-        return {MEMORY: found}
+        return found
 
     def refuses(self, kept: Mapping[str, np.ndarray]) -> str | None:
         """Others take the bytes first: C reads none outside, but is not undone where it finds them wrong."""
