@@ -10,29 +10,18 @@ from __future__ import annotations
 import json
 import sys
 import time
-import zipfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
 
-import numpy as np
-
-from adamb.budgets.errors import InputError
-from adamb.host_sim.blocks.recording import UNREADABLE
 from adamb.host_sim.files import PART, UNFINISHED
 from adamb.host_sim.going_on import Arrays
+from adamb.host_sim.state_file import NO_USE, PAUSE, SECONDS, read_state, write_state
 from adamb.tools import outputs
 
 FOLDER, STATE = "so-far", "state.npz"
 PLACES = (1, 2)
-SECONDS = 60.0
-"""Between two saves."""
-PAUSE = 20.0
-"""Times what a save took: a run with millions of numbers saves less often."""
-NO_USE = (*UNREADABLE, OSError, MemoryError, InputError)
-"""What comes of reading a file that is damaged, or not of this measurement."""
 
 
 class Keeper:
@@ -84,7 +73,7 @@ class Keeper:
     def save(self, files: Mapping[str, bytes], kept: Arrays | None) -> None:
         """A run does not end because what it has so far cannot be saved; that is said once."""
         began = time.monotonic()
-        state = {} if kept is None else {STATE: partial(_write_state, kept, self.key)}
+        state = {} if kept is None else {STATE: partial(write_state, kept, self.key)}
         try:
             place = self.place(self.next)
             if kept is None:
@@ -101,26 +90,6 @@ class Keeper:
 
 def _note(text: str) -> None:
     print(f"adamb: note: {text}", file=sys.stderr, flush=True)
-
-
-def _write_state(kept: Arrays, key: str, file: BinaryIO) -> None:
-    """Every array of the archive has a CRC-32, and the head says which there are."""
-    head = json.dumps([key, sorted(kept)]).encode()
-    arrays: Any = {"head": np.frombuffer(head, dtype=np.uint8), **kept}
-    np.savez(file, **arrays)
-
-
-def read_state(path: Path) -> tuple[Arrays, str]:
-    """The arrays and the key; one of NO_USE where the file is not whole, bit for bit."""
-    with zipfile.ZipFile(path) as archive:
-        if (damaged := archive.testzip()) is not None:  # numpy reads no more than a header asks for
-            raise zipfile.BadZipFile(damaged)
-    with np.load(path, allow_pickle=False) as found:
-        arrays = {name: found[name] for name in found.files}
-    key, names = json.loads(arrays.pop("head").tobytes())
-    if sorted(arrays) != names:
-        raise zipfile.BadZipFile("an array is missing")
-    return arrays, key
 
 
 def _episodes(place: Path) -> int:

@@ -239,7 +239,7 @@ def test_a_forged_file_with_a_right_checksum_is_refused(task, capsys, tmp_path, 
         else:
             kept["agent_blocks"][:, 30:] ^= 0x5555
         with path.open("wb") as file:
-            so_far._write_state(kept, key, file)
+            so_far.write_state(kept, key, file)
     code, _, error = adamb(capsys, *line(task, out))
     assert code == 0 and "cannot be read" in error, error
     assert results(out) == undisturbed(task)
@@ -250,7 +250,7 @@ def test_a_save_for_which_there_is_no_memory_does_not_end_the_run(capsys, tmp_pa
         raise MemoryError
 
     keeper = so_far.Keeper(tmp_path, "a key")
-    monkeypatch.setattr(so_far, "_write_state", none_left)
+    monkeypatch.setattr(so_far, "write_state", none_left)
     keeper.save({"run.json": b"{}"}, {"done": np.array(1)})
     assert "results so far are not kept: no memory is left" in capsys.readouterr().err
     assert not keeper.due(10**6), "it is said once"
