@@ -1,7 +1,7 @@
 """Playing the league: which entries, in which order, kept where.
 
 Every finished entry is a file of its own, written whole, so a bench that is killed goes on where it was, and
-two that play different rows may share a folder.
+two that play different rows may share a folder. What is under way is played again.
 """
 
 from __future__ import annotations
