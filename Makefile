@@ -115,9 +115,10 @@ mutants: .venv/.installed-test
 	$(BIN)/python tests mutants --n $(MUTANTS_N) --seed $(MUTANTS_SEED) --jobs $(MUTANTS_JOBS) \
 	    $(if $(MUTANTS_SINCE),--since $(MUTANTS_SINCE))
 
-# The recorded streams on emulated processors: both byte orders, strict alignment, RISC-V, Cortex-M.
+# Recorded streams, saves and restores on emulated processors: both byte orders, strict alignment, RISC-V, Cortex-M.
 machines: .venv/.installed-test
-	$(BIN)/python -m pytest -q -n 2 tests/device/test_vectors_on_machines.py tests/device/test_vectors_on_targets.py
+	$(BIN)/python -m pytest -q -n 2 tests/device/test_vectors_on_machines.py tests/device/test_vectors_on_targets.py \
+	    tests/device/test_saves_on_machines.py
 
 # Full disks, read-only folders, signals, too little memory, wrong clocks: the commands of the host go on afterwards.
 faults: .venv/.installed-test

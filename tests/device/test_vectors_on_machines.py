@@ -1,4 +1,4 @@
-"""The recorded streams hold on processors of the other byte order, with strict alignment, and on RISC-V."""
+"""The recorded streams hold with the other byte order, 32 and 64 bits, strict alignment, and on RISC-V."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ def test_a_misaligned_access_faults_on_the_mips() -> None:
         machine.call("adamb_act", controller._block, 0, controller._point + 1, controller._action)
 
 
-@pytest.mark.parametrize(("name", "first"), [("powerpc", 0x12), ("mips", 0x12), ("riscv32", 0x34)])
+@pytest.mark.parametrize(
+    ("name", "first"), [("powerpc", 0x12), ("mips", 0x12), ("riscv32", 0x34), ("s390x", 0x12)]
+)
 def test_the_words_lie_in_the_processors_byte_order(name: str, first: int) -> None:
     machine = machines.Processor(name)
     place = machine.reserve(2)
