@@ -75,7 +75,9 @@ static void random_config(adamb_config *g)
     g->auto_bonus = (uint8_t)below(2);
     g->bonus = (uint16_t)(below(4) == 0 ? below(32768) : below(4096));
     g->seed = (uint16_t)draw(&rng);
-    adamb_thresholds(g, (uint8_t)(1 + below(3)), (uint16_t)(1 + below(6)), (uint16_t)(1 + below(3)));
+    /* One draw a statement, here and below: the same on every compiler. */
+    uint16_t phi_den = (uint16_t)(1 + below(3)), phi_num = (uint16_t)(1 + below(6));
+    adamb_thresholds(g, (uint8_t)(1 + below(3)), phi_num, phi_den);
     if (below(4) == 0) { /* any table that does not decrease */
         uint32_t n = 1;
         for (int i = 0; i < 15; i++) {
@@ -112,8 +114,13 @@ static void begin(trial *one, uint32_t seed)
     }
 }
 
+static uint32_t digest; /* of the blocks that were left: the same on every machine */
+
 static void end(trial *one)
 {
+    for (uint32_t i = 0; i < one->words; i++) {
+        digest = (digest ^ one->block[i]) * 16777619u;
+    }
     free(one->block);
 }
 
@@ -122,8 +129,8 @@ static void move(trial *one, const uint16_t *action)
 {
     for (int i = 0; i < 3; i++) {
         uint16_t target = (uint16_t)(action[i % one->config.d_a] + below(512));
-        uint16_t choices[] = {(uint16_t)draw(&rng), target, (uint16_t)(below(64)), (uint16_t)(0x8000u - below(2)),
-                              (uint16_t)(0xFFFFu - below(3)), target};
+        uint16_t any = (uint16_t)draw(&rng), low = (uint16_t)below(64), middle = (uint16_t)(0x8000u - below(2));
+        uint16_t high = (uint16_t)(0xFFFFu - below(3)), choices[] = {any, target, low, middle, high, target};
         one->state[i] = choices[one->habit == 0 ? 0 : one->habit == 1 ? 1 : below(6)];
     }
 }
@@ -249,7 +256,8 @@ static void runs(uint32_t seed, uint32_t cases, long steps)
         inspect(&one, steps);
         end(&one);
     }
-    printf("%u runs, %ld steps, seeds %u to %u\n", (unsigned)cases, total, (unsigned)seed, (unsigned)(seed + cases - 1));
+    printf("%u runs, %ld steps, seeds %u to %u, digest %08x\n", (unsigned)cases, total, (unsigned)seed,
+           (unsigned)(seed + cases - 1), (unsigned)digest);
 }
 
 static void damage(uint32_t seed, uint32_t cases, long steps)
@@ -270,8 +278,9 @@ static void damage(uint32_t seed, uint32_t cases, long steps)
         for (int round = 0; round < 60; round++) {
             for (uint32_t n = below(round < 40 ? 1 : 4) + 1; n != 0; n--) {
                 uint32_t at_word = below(3) == 0 ? below(header) : below(used);
-                uint16_t values[] = {0, (uint16_t)(1u << below(16) ^ one.block[at_word]), (uint16_t)draw(&rng),
-                                     (uint16_t)below(used / 4), one.block[below(used)]};
+                uint16_t flipped = (uint16_t)(1u << below(16) ^ one.block[at_word]), any = (uint16_t)draw(&rng);
+                uint16_t unit = (uint16_t)below(used / 4), other = one.block[below(used)];
+                uint16_t values[] = {0, flipped, any, unit, other};
                 one.block[at_word] = values[below(5)];
             }
             int code = adamb_check(one.block, one.words);
@@ -293,8 +302,8 @@ static void damage(uint32_t seed, uint32_t cases, long steps)
         free(healthy);
         end(&one);
     }
-    printf("%u damaged blocks found, %u harmless, seeds %u to %u\n", (unsigned)found, (unsigned)accepted, (unsigned)seed,
-           (unsigned)(seed + cases - 1));
+    printf("%u damaged blocks found, %u harmless, seeds %u to %u, digest %08x\n", (unsigned)found, (unsigned)accepted,
+           (unsigned)seed, (unsigned)(seed + cases - 1), (unsigned)digest);
 }
 
 /* The same run again and again; in the k-th the k-th request for a unit is refused. */
@@ -329,7 +338,7 @@ static void refuse(uint32_t seed, long steps)
             break;
         }
     }
-    printf("every one of %ld requests refused once, case %u\n", k - 1, (unsigned)seed);
+    printf("every one of %ld requests refused once, case %u, digest %08x\n", k - 1, (unsigned)seed, (unsigned)digest);
 }
 
 static void long_life(uint32_t seed, uint32_t bytes, long steps)

@@ -381,7 +381,7 @@ static void run_forge(int forgeries)
         int code;
         memcpy(main_flash.data, sound, SIM_SPACE);
         for (uint32_t k = draw(&random) % 3 + 1; k != 0; k--) {
-            uint32_t at = draw(&random) % (draw(&random) & 1 ? 32 : draw(&random) & 1 ? 140 : length);
+            uint32_t any = draw(&random), at = any % (draw(&random) & 1 ? 32 : draw(&random) & 1 ? 140 : length);
             save[at] = (uint8_t)(draw(&random) & 1 ? draw(&random) : save[at] ^ 1u << draw(&random) % 8);
         }
         claimed = adamb_snapshot_get32(save + 8);
