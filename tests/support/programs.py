@@ -65,17 +65,32 @@ def emulator(name: str) -> list[str]:
     return [found]
 
 
+@cache
+def _usable(gcc: str) -> list[str]:
+    """The compiler, if it is there and has a C library; else nothing."""
+    found = shutil.which(gcc) if gcc else None
+    if found is None:
+        return []
+    command = [found] if gcc == "gcc" else [found, "-static"]
+    probe = [*command, "-x", "c", "-", "-o", os.devnull]
+    text = '#include <stdio.h>\nint main(void) { return puts(""); }\n'
+    return [] if subprocess.run(probe, input=text, capture_output=True, text=True).returncode else command
+
+
 def compiler(name: str) -> list[str]:
     """The beginning of a command that compiles for that processor."""
     gcc = "gcc" if name == HOST else FOREIGN[name].gcc
-    found = shutil.which(gcc) if gcc else None
+    found = _usable(gcc)
     if found:
-        return [found]
-    if name == HOST or not os.environ.get(BY_ZIG):
-        raise Missing(f"needs {gcc}" if gcc else "Debian has no compiler: make machines takes zig")
+        return found
+    if name == HOST:
+        raise Missing("needs gcc")
+    if not os.environ.get(BY_ZIG):
+        raise Missing(f"needs {gcc or 'a compiler of Debian'} and its C library, or zig: make machines")
     if importlib.util.find_spec("ziglang") is None:
         raise Missing("needs zig: pip install adamb[device]")
-    return [sys.executable, "-m", "ziglang", "cc", "-target", FOREIGN[name].zig, "-fno-sanitize=all"]
+    zig = [sys.executable, "-m", "ziglang", "cc", "-target", FOREIGN[name].zig]
+    return [*zig, "-static", "-fno-sanitize=all"]
 
 
 def _compile(command: list[str], core: Path, target: Path) -> None:
@@ -91,7 +106,7 @@ def _compile(command: list[str], core: Path, target: Path) -> None:
             [*flags, flag, "-c", str(path), "-o", f"{folder}/{path.stem}.o"] for path, flag in own.items()
         ]
         objects = [part[-1] for part in parts]
-        whole = [*flags, "-static", *map(str, [*rest, TESTS / "device" / "whole.c"]), *objects, "-o", made]
+        whole = [*flags, *map(str, [*rest, TESTS / "device" / "whole.c"]), *objects, "-o", made]
         for part in [*parts, whole]:
             done = subprocess.run([*command, *part], capture_output=True, text=True, env=environment)
             assert done.returncode == 0, f"{command[0]}:\n{done.stderr}"
