@@ -32,6 +32,7 @@ from support.mutants.borders import (
     units,
 )
 from support.mutants.damages import damaged_calls, headers
+from support.mutants.handmade import handmade
 from support.mutants.mutation import INVALID, KILLED, SAME, SURVIVED, Mutation
 from support.mutants.scenarios import LIVED, calls, corners, recorded, used_block, verdicts
 from support.mutants.storage import guards, snapshots, stores
@@ -52,8 +53,8 @@ PLAIN = ("gcc", "-O2", "-DFUZZ_WITH_SANITIZERS")
 SIZES = {"c": 1.5, "python": 0.45}
 # In the order of how soon they notice a slip.
 ALL = [
-    recorded, refusals, units, texts, planted, headers, verdicts, corners, calls, counters, judgements,
-    high_values, sealed, damaged_calls, snapshots, stores, guards,
+    recorded, refusals, units, texts, planted, handmade, headers, verdicts, corners, calls, counters,
+    judgements, high_values, sealed, damaged_calls, snapshots, stores, guards,
 ]  # fmt: skip
 # Scenarios that a file's slips show in first.
 FIRST = {
