@@ -81,6 +81,15 @@ def of_python(twin: Twin) -> Iterator[Any]:
     block = array("H", used_block("1+1")[1])
     for words in (0, _spec.H_WORDS, 4 * block[_spec.H_UNITS] - 1):
         yield python.attach(block[:words]) if python else _spec.ERR_BLOCK
+    for words in (_spec.H_WORDS, _spec.H_WORDS + 1):  # as short as the header says that they are
+        short = block[:words]
+        short[_spec.H_UNITS] = words // 4
+        seal(short)
+        yield python.attach(short) == _spec.ERR_BLOCK if python else words == _spec.H_WORDS
+    one = array("H", used_block("1+1 smallest")[1])  # it has one step
+    for flipped in (0, 1):
+        one[_spec.H_MAGIC] ^= flipped
+        yield python.attach(one) == _spec.ERR_BLOCK if python else bool(flipped)
 
 
 def arguments(twin: Twin) -> Iterator[Any]:

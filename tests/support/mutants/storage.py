@@ -25,6 +25,25 @@ class Failing(Flash):
         return -1 if self.fails_at == 0 else super().read(address, buffer)
 
 
+class Counted(Flash):
+    """It counts its reads."""
+
+    reads = 0
+
+    def read(self, address: int, buffer: Any) -> int:
+        self.reads += 1
+        return super().read(address, buffer)
+
+
+class Stuck(Flash):
+    """An erase leaves the last bit of every sector's first byte 0, as it is in a save."""
+
+    def erase(self, address: int) -> int:
+        code = super().erase(address)
+        self.data[address] &= 0xFE
+        return code
+
+
 class Vast(Flash):
     """2 GiB, of which nothing can be read."""
 
@@ -71,8 +90,10 @@ def stores(twin: Twin, size: float) -> Iterator[Any]:
     for geometry in [(64, 512, 3), (32, 2048, 2), (16, 64, 40), (256, 256, 5), (1, 512, 3)]:
         yield from life_of_store(twin, Flash(*geometry, seed=3), blocks, int(30 * size) + 6)
     yield from life_of_store(twin, Flash(64, 512, 4, seed=4, worn=2), blocks, int(30 * size) + 8)
+    yield from life_of_store(twin, Stuck(64, 512, 4, seed=10), blocks, 4)
     yield from fickle(twin, blocks)
     yield from forged(twin, blocks, int(100 * size))
+    yield from far_apart(twin, blocks)
     yield from heads(twin, blocks)
     yield from failing_reads(twin, blocks)
 
@@ -164,6 +185,30 @@ def fickle(twin: Twin, blocks: list[array]) -> Iterator[Any]:
         yield reads, again.newest, again.sequence, flash.heads
 
 
+def far_apart(twin: Twin, blocks: list[array]) -> Iterator[Any]:
+    """Two saves that no check accepts, their numbers far apart: each is looked at once."""
+    flash = Counted(64, 512, 4, seed=11)
+    made = twin.open_store(flash, len(blocks[0]))
+    yield [made.save(block) for block in blocks]
+    for slot, number in ((1, 2), (2, 40)):
+        at = slot * flash.sector_bytes
+        end = at + 16 + int.from_bytes(flash.data[at + 8 : at + 12], "little")
+        save = flash.data[at:end]
+        save[4:8] = number.to_bytes(4, "little")
+        save[32 + 2 * _spec.H_RNG : 34 + 2 * _spec.H_RNG] = bytes(2)
+        flash.data[at:end] = resealed(save)
+    again, found = twin.open_store(flash, len(blocks[0])), array("H", bytes(2 * len(blocks[0])))
+    flash.reads = 0
+    yield again.restore(found), again.newest, again.sequence, digest(found), flash.reads
+
+
+def resealed(save: bytearray) -> bytearray:
+    """A changed save with both CRCs made right."""
+    save[28:32] = zlib.crc32(save[16:28] + save[32:]).to_bytes(4, "little")
+    save[12:16] = zlib.crc32(save[:12] + save[16:32]).to_bytes(4, "little")
+    return save
+
+
 def forged(twin: Twin, blocks: list[array], many: int) -> Iterator[Any]:
     """Bytes of the newest save changed and both CRCs made right: refused, or what the older one held."""
     flash, rng = Flash(64, 512, 4, seed=6), Random("forged")
@@ -175,10 +220,7 @@ def forged(twin: Twin, blocks: list[array], many: int) -> Iterator[Any]:
         length = int.from_bytes(sound[at + 8 : at + 12], "little")
         where = at + (rng.randrange(32) if i % 2 else rng.randrange(length + 16))
         flash.data[where] ^= 1 << rng.randrange(8)
-        save = flash.data[at : at + 16 + length]
-        save[28:32] = zlib.crc32(save[16:28] + save[32:]).to_bytes(4, "little")
-        save[12:16] = zlib.crc32(save[:12] + save[16:32]).to_bytes(4, "little")
-        flash.data[at : at + 16 + length] = save
+        flash.data[at : at + 16 + length] = resealed(flash.data[at : at + 16 + length])
         again, found = twin.open_store(flash, len(blocks[0])), array("H", [0x5A5A] * len(blocks[0]))
         yield where, again.newest, again.sequence, again.restore(found), again.newest, digest(found)
 
