@@ -1,4 +1,5 @@
-"""Whether a mutant is noticed: scenarios in a process of its own, then, for C, the drivers under sanitizers.
+"""Whether a mutant is noticed: scenarios in a process of its own, then, for C, the drivers under sanitizers
+and its stores in other orders.
 
 A scenario is over at its first result that differs from that of the sound core, and every scenario has a
 limit of processor time, so that an endless loop counts as noticed. A C mutant whose machine code is that of
@@ -12,11 +13,10 @@ import resource
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +33,11 @@ from support.mutants.borders import (
 )
 from support.mutants.damages import damaged_calls, headers
 from support.mutants.handmade import handmade
+from support.mutants.in_place import interface, silent, use_library, use_module
 from support.mutants.mutation import INVALID, KILLED, SAME, SURVIVED, Mutation
 from support.mutants.scenarios import LIVED, calls, corners, recorded, used_block, verdicts
 from support.mutants.storage import guards, snapshots, stores
+from support.orders import Orders
 from support.paths import CORE, FAULT
 from support.twins import CTwin, PythonTwin
 
@@ -99,7 +101,7 @@ class Judge:
                 self.sound[language].append((results, time.process_time() - begin))
         if "c" in languages:
             self._objects("fast", OPTIMISED)
-            _interface()
+            interface()
 
     # --- C -------------------------------------------------------------------------------------------------
 
@@ -154,8 +156,10 @@ class Judge:
         objects = {path.name: path for path in sorted(sound.glob("*.o"))} | replaced
         library = folder / "core.so"
         subprocess.run(["gcc", "-shared", *objects.values(), "-o", library], check=True)
-        verdict = self._in_process(mutation, lambda: _use_library(library))
-        return verdict if verdict.outcome == KILLED else self._under_sanitizers(sources, folder)
+        verdict = self._in_process(mutation, lambda: use_library(library))
+        if verdict.outcome != KILLED:
+            verdict = self._under_sanitizers(sources, folder)
+        return verdict if verdict.outcome == KILLED else self._in_other_orders(mutation, folder)
 
     def _mutated_sources(self, mutation: Mutation, folder: Path) -> list[Path]:
         """The changed file; for a header all files, beside the changed header."""
@@ -176,6 +180,15 @@ class Judge:
                 return Verdict(KILLED, " ".join(run[:2]))
         return Verdict(SURVIVED)
 
+    @cached_property
+    def orders(self) -> Orders:
+        return Orders(self.folder / "orders")
+
+    def _in_other_orders(self, mutation: Mutation, folder: Path) -> Verdict:
+        """What no call sees alone: an interrupt between two stores, after a compiler has moved them."""
+        code, _ = self.orders.run(folder / "orders", {mutation.file: mutation.applied()})
+        return Verdict(KILLED, "orders") if code else Verdict(SURVIVED)
+
     # --- Python ---------------------------------------------------------------------------------------------
 
     def python(self, mutation: Mutation, folder: Path) -> Verdict:
@@ -183,7 +196,7 @@ class Judge:
             code = compile(mutation.applied(), str(mutation.path), "exec")
         except SyntaxError:
             return Verdict(INVALID)
-        return self._in_process(mutation, lambda: _use_module(mutation.path.stem, code))
+        return self._in_process(mutation, lambda: use_module(mutation.path.stem, code))
 
     # --- both -----------------------------------------------------------------------------------------------
 
@@ -193,7 +206,7 @@ class Judge:
         child = os.fork()
         if child == 0:
             os.close(reader)
-            _silent()
+            silent()
             try:
                 prepare()
                 by = self._noticed(mutation, writer)
@@ -249,52 +262,3 @@ def _printed(command: list[str], library: Path, limit: float) -> tuple[object, s
         command, env=surroundings, capture_output=True, text=True, errors="replace", preexec_fn=prepare
     )
     return done.returncode, done.stdout
-
-
-def _silent() -> None:
-    quiet = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(quiet, 1)
-    os.dup2(quiet, 2)
-
-
-@cache
-def _interface() -> Any:
-    """The declarations of the core; to parse them takes longer than to compile a file."""
-    from cffi import FFI
-
-    from adamb.firmware_model.host import _binding_build
-
-    made = FFI()
-    made.cdef(_binding_build.declarations())
-    made.new("adamb_config *")  # whatever is done at first use is done before processes fork
-    return made
-
-
-def _use_library(library: Path) -> None:
-    from adamb.firmware_model.host import binding
-
-    binding.ffi = _interface()
-    binding.lib = binding.ffi.dlopen(str(library))
-
-
-def _use_module(stem: str, code: Any) -> None:
-    """Forget the Python twin, and import it again with this code as one of its modules."""
-    from importlib.abc import Loader, MetaPathFinder
-    from importlib.machinery import ModuleSpec
-
-    package = "adamb.firmware_model"
-    name = f"{package}.{stem}" if stem != "__init__" else package
-
-    class Mutant(MetaPathFinder, Loader):
-        def find_spec(self, full: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-            return ModuleSpec(full, self) if full == name else None
-
-        def exec_module(self, module: Any) -> None:
-            exec(code, module.__dict__)
-
-    kept = (f"{package}.host", f"{package}._spec")
-    for loaded in list(sys.modules):
-        if loaded.startswith(f"{package}.") and not loaded.startswith(kept):
-            del sys.modules[loaded]
-            delattr(sys.modules[package], loaded.split(".")[2]) if loaded.count(".") == 2 else None
-    sys.meta_path.insert(0, Mutant())
