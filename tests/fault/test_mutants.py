@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from adamb.firmware_model import _spec
+from adamb.firmware_model import _spec, number
 from support import mutants
 from support.mutants import c_source, judge, python_source, scenarios
 from support.mutants.mutation import Mutation, drawn
@@ -88,6 +88,14 @@ def test_every_accepted_survivor_is_a_mutant_that_there_is_and_has_a_reason(ever
     known, there = mutants.accepted(), {mutation.key for mutation in everything}
     assert set(known) <= there, "the line has changed: judge it again, then correct or remove the entry"
     assert all(len(reason) > 15 for reason in known.values())
+
+
+def test_limits_of_an_effect_that_differ_by_one_in_each_ball_have_one_mean():
+    """The reason of two survivors, for every number of balls that a state can have."""
+    for others in range(1, 1 << _spec.LEVEL_MAX):
+        limit, shift = others * _spec.EFFECT_TOP, number.shift(others)
+        cut = {number.shifted(between, shift) >> 8 for between in (limit, limit + others)}
+        assert len(cut) == 1, others
 
 
 def test_the_sample_is_of_judged_mutants_and_its_seed_follows_from_the_core(everything, tmp_path):

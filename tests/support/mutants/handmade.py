@@ -210,10 +210,18 @@ def small_tables(twin: Twin) -> Iterator[Any]:
         yield more, [one_call(twin, block, 0, reward) for reward in (0, 65535, 30000)]
 
 
+def lost_places(twin: Twin) -> Iterator[Any]:
+    """Slices from places that there are not, where the first one of all finds damage: it is what stays."""
+    block = new_block(Config(horizon=2))
+    block[step_of(block, 0) + _spec.S_V_SLOT] = TAG | _spec.VALUE_MAX
+    for place in ((0, 2, 0), (1 << 28, 0, 1), (5, 255, 1)):
+        yield place, twin.scrub(block, place)
+
+
 def handmade(twin: Twin, size: float) -> Iterator[Any]:
     for each in (
         near_cells, handed_out, deep_nodes, few_samples, many_cells, long_chain, header_as_record,
-        small_tables,
+        small_tables, lost_places,
     ):  # fmt: skip
         for found in each(twin):
             yield each.__name__, found
