@@ -128,6 +128,21 @@ def handed_out(twin: Twin) -> Iterator[Any]:
                 yield dims, number, word, one_call(twin, block, 0)
 
 
+def without_samples(twin: Twin) -> Iterator[Any]:
+    """The list of free units begins with the ball of a sample, which needs one for a second cell of counts.
+
+    So the ball loses its samples in the middle of the call. Its error is then the most that there is, and the
+    bonuses are about what this is compared with before a ball is divided early.
+    """
+    for bonus in (32766, 32767, 32768, 32769):
+        block = new_block(Config(horizon=1))
+        ball = take(block, 1)[0]
+        split(block, step_of(block, 0), ball, levels=2)
+        record(block, ball, TAG | ZERO, 1, counts=TAG | 0x7001)
+        block[_spec.H_FREE_HEAD], block[_spec.H_FREE_N], block[_spec.H_BONUS] = ball, 1, bonus
+        yield bonus, one_call(twin, block, 0)
+
+
 def deep_nodes(twin: Twin) -> Iterator[Any]:
     """V of the other step is deeper than it can be when a node of it is to go, or when a ball is played."""
     for depth in (_spec.LEVEL_MAX - 1, _spec.LEVEL_MAX, _spec.LEVEL_MAX + 2):
@@ -220,8 +235,8 @@ def lost_places(twin: Twin) -> Iterator[Any]:
 
 def handmade(twin: Twin, size: float) -> Iterator[Any]:
     for each in (
-        near_cells, handed_out, deep_nodes, few_samples, many_cells, long_chain, header_as_record,
-        small_tables, lost_places,
+        near_cells, handed_out, without_samples, deep_nodes, few_samples, many_cells, long_chain,
+        header_as_record, small_tables, lost_places,
     ):  # fmt: skip
         for found in each(twin):
             yield each.__name__, found
