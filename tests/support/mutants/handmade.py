@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
-from itertools import islice, pairwise
+from itertools import islice, pairwise, product
 from typing import Any
 
 from adamb.firmware_model import _spec
@@ -200,6 +200,44 @@ def long_chain(twin: Twin) -> Iterator[Any]:
         yield free, twin.check(block), slices(twin, block, 9)
 
 
+def longest_chain(twin: Twin) -> Iterator[Any]:
+    """Paper's mode: counts in a chain of all units that there are, those of the tree among them.
+
+    Its last unit has the only free word, or the only entry of the cell, or is to be halved with the others.
+    """
+    other, same, many = TAG | 0x4005, TAG | 9, TAG | 0x3FFF
+    config = Config(horizon=2, paper=1, freeze=1, thresholds=[1, *[_spec.THRESHOLD_NEVER] * 14])
+    words = 4 * (new_block(config)[_spec.H_POOL_AT] + 18)
+    for first, last in ((other, 0), (other, same), (many, other)):
+        block = new_block(config, words)
+        ball, end, *chain = take(block, 16)
+        root, below = split(block, step_of(block, 0), ball)
+        record(block, root, below, 1, 30000, other)
+        record(block, ball, end, 1, 30000, chain[0])
+        for unit, following in pairwise([*chain, root]):
+            fill(block, unit, following, other, other, other)
+        block[4 * chain[0] + 1] = first
+        fill(block, end, 0, other, last, other)
+        yield first, last, one_call(twin, block, 0)
+
+
+def high_estimates(twin: Twin) -> Iterator[Any]:
+    """Paper's mode: estimates and surpluses beyond what a word holds."""
+    for n, more in product((1, 2), range(0, 1024, 128)):
+        block = new_block(Config(horizon=31, paper=1, bonus=0), 12 * UNITS)
+        ball = take(block, 1)[0]
+        root, below = split(block, step_of(block, 0), ball)
+        record(block, root, below, n, 0xFFFF)
+        record(block, ball, 0xFFFF, 1, counts=TAG | 1)
+        values(block, step_of(block, 1), 1)
+        block[step_of(block, 1) + _spec.S_V_AUX] = _spec.VALUE_MAX
+        block[4 * block[step_of(block, 1) + _spec.S_V_SLOT]] = TAG
+        yield n, more, one_call(twin, block, 0, 30000 + more)
+    block = new_block(Config(horizon=7, paper=1, bonus=_spec.BONUS_MAX))
+    block[step_of(block, 1) + _spec.S_V_SLOT] = TAG
+    yield one_call(twin, block, 0)
+
+
 def header_as_record(twin: Twin) -> Iterator[Any]:
     """The link to the balls of the next step leads to unit 1, and from there to words of the header.
 
@@ -236,7 +274,7 @@ def lost_places(twin: Twin) -> Iterator[Any]:
 def handmade(twin: Twin, size: float) -> Iterator[Any]:
     for each in (
         near_cells, handed_out, without_samples, deep_nodes, few_samples, many_cells, long_chain,
-        header_as_record, small_tables, lost_places,
+        longest_chain, high_estimates, header_as_record, small_tables, lost_places,
     ):  # fmt: skip
         for found in each(twin):
             yield each.__name__, found
