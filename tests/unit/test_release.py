@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 
 import pytest
 
@@ -44,6 +45,23 @@ def test_the_figures_are_recorded_and_read_back(document):
     assert found["mutants", "noticed, per cent"] == 93.7 and found["soak", "calls"] == 1_000_000_004
     assert found["fuzz", "branches of the core that the corpus runs, per cent"] == 85
     assert "| `make mutants` | survivors without a reason | 0 | at most |" in text
+
+
+def test_the_hour_of_libfuzzer_runs_beside_the_other_campaigns(tmp_path):
+    path = tmp_path / "SECURITY.md"
+    path.write_text(EMPTY)
+    others_done, order = threading.Event(), []
+
+    def run(target: str) -> tuple[int, str]:
+        if target == "fuzz-hour":
+            assert others_done.wait(60), "the others did not begin before its end"
+        order.append(target)
+        if target == [name for name in release.CAMPAIGNS if name != "fuzz-hour"][-1]:
+            others_done.set()
+        return ran()(target)
+
+    assert release.release(run, path) == 0
+    assert order == [*(name for name in release.CAMPAIGNS if name != "fuzz-hour"), "fuzz-hour"]
 
 
 def test_the_same_and_better_figures_are_recorded(document):
