@@ -76,7 +76,7 @@ Run = Callable[[str], tuple[int, str]]
 
 
 def make(target: str) -> tuple[int, str]:
-    """Exit code and output of a target, shown as it comes behind its name; code -1: there is no such target."""
+    """Exit code and output of a target, shown behind its name as it comes; code -1: no such target."""
     if not re.search(rf"^{target}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE):
         return -1, ""
     with subprocess.Popen(
