@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from adamb.host_sim.rivals.common import TableRival
+
 
 def nearest_point(places: np.ndarray, size: int, offset: float) -> float:
     """Mean distance from the places to the nearest of `size` centres of cells, moved left by the offset.
@@ -32,7 +34,7 @@ def deposit_notes(cells: Sequence[Any]) -> dict[tuple[str, str], str]:
             continue
         agent = make()
         notes[place] = ""
-        if hasattr(agent, "offset"):
+        if isinstance(agent, TableRival):
             distance = nearest_point(deposits[0], agent.size, agent.offset)
             notes[place] = f"deposit {distance:.3g} from the net, {0.25 / agent.size:.3g} for a random place"
     return {place: text for place, text in notes.items() if text}
