@@ -138,7 +138,7 @@ supply: .venv/.installed-test
 counters: .venv/.installed-test
 	$(BIN)/python -m pytest -q tests/unit/test_counters.py tests/unit/test_wear.py
 
-# All campaigns; their figures go to SECURITY.md, and none may be worse than there. About 80 minutes on two cores.
+# All campaigns; their figures go to SECURITY.md, and none may be worse than there. More than an hour on two cores.
 release: .venv/.installed-test
 	$(BIN)/python tools/maintain/release.py
 
