@@ -116,10 +116,11 @@ mutants: .venv/.installed-test
 	    $(if $(MUTANTS_SINCE),--since $(MUTANTS_SINCE))
 
 # Recorded streams, saves, restores and the drivers of faults on emulated processors: both byte orders, 32 and 64 bits,
-# strict alignment, RISC-V, Cortex-M. Where Debian has no compiler zig makes the programs: the first time takes a minute.
+# strict alignment, RISC-V, Cortex-M, AVR. Where Debian has no compiler zig makes the programs: the first time takes a minute.
 machines: .venv/.installed-test
 	ADAMB_MACHINES_BY_ZIG=1 $(BIN)/python -m pytest -q -n 2 tests/device/test_vectors_on_machines.py \
-	    tests/device/test_vectors_on_targets.py tests/device/test_saves_on_machines.py tests/device/test_programs_on_machines.py
+	    tests/device/test_vectors_on_targets.py tests/device/test_saves_on_machines.py tests/device/test_programs_on_machines.py \
+	    tests/device/test_avr.py tests/device/test_avr_boards.py
 
 # Full disks, read-only folders, signals, too little memory, wrong clocks: the commands of the host go on afterwards.
 faults: .venv/.installed-test

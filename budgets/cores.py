@@ -23,6 +23,24 @@ TAKEN_BRANCH_SHARE: Range = (0.08, 0.20)
 
 
 @dataclass(frozen=True)
+class CodeCosts:
+    """Bytes of the C core on a processor, compiled for size: of a controller at work, of what adamb_check
+    adds, of tables that lie in RAM, and of the deepest stack that was seen."""
+
+    flash: int
+    check: int
+    tables: int
+    stack: int
+
+    def share_of(self, flash_bytes: int) -> str:
+        """How much of a board's flash it takes, and what has no room beside it."""
+        left = flash_bytes - self.flash
+        if left < self.check:
+            return f"of {flash_bytes}; {left} are left: no room for adamb_check, a store or a guard"
+        return f"of {flash_bytes}; adamb_check takes {self.check} more"
+
+
+@dataclass(frozen=True)
 class ProcessorCore:
     """One processor core as far as time is concerned; `estimate` marks figures that no manual states."""
 
@@ -34,6 +52,8 @@ class ProcessorCore:
     instructions: Range
     estimate: bool
     source: str
+    code: CodeCosts | None = None
+    """Where the planner does not compile it."""
 
     @property
     def runs_thumb_2(self) -> bool:
@@ -75,6 +95,12 @@ _CORES = [
     ProcessorCore(
         "riscv-rv32imc", "RISC-V RV32IMC", "rv32imc-estimate", (1, 2), (2, 4), (0.8, 1.3), True,
         "no public cycle table; four-stage pipeline of ESP32-C3 Series Datasheet, section CPU: estimate",
+    ),
+    ProcessorCore(
+        "avr", "AVR", "avr-simavr", (1, 1), (1, 1), (6, 11), True,
+        "cycles in simavr by instructions on a Cortex-M0 of the same calls, which a test compares; 8-bit "
+        "registers, so that the worst calls may be outside: estimate",
+        CodeCosts(flash=31_350, check=5_048, tables=378, stack=509),
     ),
 ]  # fmt: skip
 

@@ -271,7 +271,7 @@ def smallest_board(job: PlannedJob, runtime: str | None = None, *, always: bool)
     """Of our boards the one with the least memory on which the job fits: always, or at all.
 
     >>> smallest_board(PlannedJob(1, 1, 5, 2000), always=False).name
-    'generic-cortex-m0-8k'
+    'uno'
     """
     needed = job.certificate_bytes if always else job.minimum_bytes
     if always and needed > BLOCK_BYTES_MAX:

@@ -65,6 +65,11 @@ class Config:
             setattr(self, name, fields[name])
 
 
+def dims(config):
+    """Dimensions and horizon as the header holds them: how long the caller's arrays are."""
+    return config.d_s | config.d_a << 4 | config.horizon << 8
+
+
 def fraction_bits(horizon):
     return 12 if horizon <= 7 else 11 if horizon <= 15 else 10
 
@@ -143,7 +148,7 @@ def write_header(config, block):
         block[i] = 0
     block[H_MAGIC] = MAGIC
     block[H_UNITS] = min(len(block) // UNIT_WORDS, UNITS_MAX)
-    block[H_DIMS] = config.d_s | config.d_a << 4 | config.horizon << 8
+    block[H_DIMS] = dims(config)
     block[H_BITS] = code_division(config.d_s, config.d_a)
     block[H_FLAGS] = _flags(config)
     block[H_SCALE] = fraction | finest << 8

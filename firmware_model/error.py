@@ -1,6 +1,15 @@
 """Codes in words. Nothing in the core imports this."""
 
-from ._spec import ERR_ARGUMENT, ERR_BLOCK, ERR_CONFIG, ERR_DEVICE, ERR_EMPTY, ERR_MEMORY, ERR_ORDER
+from ._spec import (
+    ERR_ARGUMENT,
+    ERR_BLOCK,
+    ERR_CONFIG,
+    ERR_DEVICE,
+    ERR_DIMENSIONS,
+    ERR_EMPTY,
+    ERR_MEMORY,
+    ERR_ORDER,
+)
 
 
 def text(code):
@@ -18,4 +27,5 @@ def text(code):
         ERR_ORDER: "observe without act",
         ERR_EMPTY: "no completed save in the store",
         ERR_DEVICE: "the storage failed",
+        ERR_DIMENSIONS: "a save of other dimensions or another horizon",
     }.get(code, "not an error code")

@@ -11,8 +11,8 @@ After RESTORED or REINITIALISED `guard.controller` is another one. adamb_guard.h
 # isort: off
 from ._spec import SHARE_OFF, TAG
 from ._spec import ERR_ARGUMENT, ERR_BLOCK, ERR_EMPTY
-from ._spec import H_DIMS, H_FREE_HEAD, H_FREE_N, H_FRESH, H_POOL_AT, H_SCALE, H_SHARE, H_WORDS
-from ._spec import S_ROOT, S_V_SLOT, S_WORDS
+from ._spec import H_DIMS, H_FREE_HEAD, H_FREE_N, H_FRESH, H_MAGIC, H_POOL_AT, H_SCALE, H_SHARE, H_WORDS
+from ._spec import S_ACTION, S_ROOT, S_V_SLOT, S_WORDS
 from ._spec import R_COUNTS
 
 # isort: on
@@ -165,15 +165,17 @@ class Guard:
 
     def _begin(self):
         """Restore the newest save that fits the configuration, else initialise."""
-        config = self.config
+        block = self.block
         self.place = Place()
-        if self.store is not None and self.store.restore(self.block) == 0:
-            dims = config.d_s | config.d_a << 4 | config.horizon << 8
-            if self.block[H_DIMS] == dims:
-                self.controller = attach(self.block)
-                return RESTORED
-        made = init(config, self.block)
+        if self.store is not None and self.store.restore(self.config, block) == 0:
+            for h in range(self.config.horizon):  # those that were pending when it was saved
+                block[_first(block, h) + S_ACTION] = 0
+            self.controller = attach(block)
+            return RESTORED
+        made = init(self.config, block)
         if isinstance(made, int):
+            if len(block) > H_MAGIC:
+                block[H_MAGIC] = 0  # whatever it held is not for this program: every call refuses it
             return made
         self.controller = made
         return REINITIALISED
@@ -186,7 +188,7 @@ class Guard:
         code = self._begin()
         if code == RESTORED:
             self.restored = min(self.restored + 1, 0xFFFF)
-        else:
+        elif code == REINITIALISED:
             self.reinitialised = min(self.reinitialised + 1, 0xFFFF)
         return code
 

@@ -2,7 +2,7 @@
 
     out = bytearray(snapshot.bytes(block))
     length = snapshot.save(block, out)             # negative: an ERR_ code
-    code = snapshot.restore(out, block)            # 0, or an ERR_ code
+    code = snapshot.restore(out, config, block)    # 0, or an ERR_ code
 
 Everything is put together byte by byte and the CRC in two halves of 16 bits, so that no number leaves the
 31 bits that MicroPython keeps without allocating.
@@ -12,11 +12,12 @@ from array import array
 
 # isort: off
 from ._spec import SNAPSHOT_HEAD_BYTES, SNAPSHOT_MAGIC, SNAPSHOT_VERSION, SPEC_HASH, UNITS_MAX
-from ._spec import ERR_BLOCK, ERR_MEMORY
-from ._spec import H_FRESH, H_UNITS, H_WORDS
+from ._spec import ERR_BLOCK, ERR_DIMENSIONS, ERR_MEMORY
+from ._spec import H_DIMS, H_FRESH, H_UNITS, H_WORDS
 
 # isort: on
 from .check import check
+from .config import dims as config_dims
 from .config import usable
 
 AT_VERSION = 2
@@ -147,18 +148,22 @@ def head_check(head, at, length):
     return 0 if known and fits else ERR_BLOCK
 
 
-def finish(head, at, block):
-    """After the last put: clear the rest and check all; on an error the whole block becomes 0."""
+def finish(head, at, dims, block):
+    """After the last put: clear the rest, check all, dims too; on an error the whole block becomes 0."""
     keep = get32(head, at + AT_WORDS)
-    if check(block) or block[H_FRESH] << 2 != keep or block[H_UNITS] != get16(head, at + AT_UNITS):
+    good = not check(block) and block[H_DIMS] == dims and block[H_FRESH] << 2 == keep
+    if not good or block[H_UNITS] != get16(head, at + AT_UNITS):
         keep = 0
     for i in range(keep, len(block)):
         block[i] = 0
     return 0 if keep else ERR_BLOCK
 
 
-def restore(data, block):
-    """Make the block what it was when saved; adamb_snapshot.h says what each error leaves behind."""
+def restore(data, config, block):
+    """Make the block what it was when saved; adamb_snapshot.h says what each error leaves behind.
+
+    A snapshot of other dimensions or another horizon than the configuration's is refused (ERR_DIMENSIONS).
+    """
     if len(data) < SNAPSHOT_HEAD_BYTES or head_check(data, 0, len(data)):
         return ERR_BLOCK
     state = crc_new()
@@ -171,8 +176,11 @@ def restore(data, block):
     fresh = get16(data, SNAPSHOT_HEAD_BYTES + 2 * H_FRESH)
     if units != get16(data, AT_UNITS) or fresh << 2 != get32(data, AT_WORDS):
         return ERR_BLOCK
+    dims = config_dims(config)
+    if get16(data, SNAPSHOT_HEAD_BYTES + 2 * H_DIMS) != dims:
+        return ERR_DIMENSIONS
     if units << 2 > len(block):
         return ERR_MEMORY
     for i in range(SNAPSHOT_HEAD_BYTES, len(data)):
         put(block, i, data[i])
-    return finish(data, 0, block)
+    return finish(data, 0, dims, block)

@@ -1,7 +1,7 @@
 """Saves that survive a power cut at any moment (SPEC 12); C's adamb_store writes the same bytes.
 
     store = open(flash, len(block))                # an int means ERR_CONFIG
-    if store.restore(block):
+    if store.restore(config, block):
         core.init(config, block)
     code = store.save(block)                       # now and then; 0 or an ERR_ code
 
@@ -13,10 +13,11 @@ from . import snapshot
 
 # isort: off
 from ._spec import SNAPSHOT_HEAD_BYTES, STORE_HEAD_BYTES, STORE_MAGIC, STORE_VERSION, UNITS_MAX
-from ._spec import ERR_CONFIG, ERR_DEVICE, ERR_EMPTY, ERR_MEMORY
-from ._spec import H_MAGIC, H_WORDS
+from ._spec import ERR_CONFIG, ERR_DEVICE, ERR_DIMENSIONS, ERR_EMPTY, ERR_MEMORY
+from ._spec import H_DIMS, H_MAGIC, H_WORDS
 
 # isort: on
+from .config import dims as config_dims
 from .snapshot import get16, get32, set16, set32
 
 _VERSION = 2
@@ -188,8 +189,17 @@ class Store:
             slot = (slot + 1) % self.slots
         return ERR_DEVICE
 
-    def restore(self, block):
-        """Make the block what it was at the last completed save: 0, or ERR_EMPTY, ERR_BLOCK, ERR_MEMORY."""
+    def _has_dims(self, slot, dims):
+        """Whether the snapshot of a slot has these dimensions and this horizon."""
+        word = bytearray(2)
+        return not self.flash.read(self._address(slot) + _HEADS + 2 * H_DIMS, word) and get16(word, 0) == dims
+
+    def restore(self, config, block):
+        """Make the block what it was at the last completed save of these dimensions and this horizon.
+
+        0, or ERR_EMPTY, ERR_MEMORY, and where no save fits ERR_BLOCK or ERR_DIMENSIONS.
+        """
+        dims = config_dims(config)
         error = ERR_EMPTY
         number = self.sequence
         while True:
@@ -200,11 +210,14 @@ class Store:
             error = snapshot.head_check(self.heads, STORE_HEAD_BYTES, get32(self.heads, _BYTES))
             if error:
                 continue
+            if not self._has_dims(slot, dims):
+                error = ERR_DIMENSIONS
+                continue
             if get16(self.heads, STORE_HEAD_BYTES + snapshot.AT_UNITS) << 2 > len(block):
                 return ERR_MEMORY
             if not self._read_snapshot(slot, block):
                 block[H_MAGIC] = 0  # the check below then refuses and clears
-            error = snapshot.finish(self.heads, STORE_HEAD_BYTES, block)
+            error = snapshot.finish(self.heads, STORE_HEAD_BYTES, dims, block)
             if not error:
                 self.newest = slot
                 return 0

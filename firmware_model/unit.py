@@ -1,13 +1,13 @@
 """A range of your unit as the 16 bits of a coordinate or reward, and back.
 
-Values outside the range become the nearest end and are counted: an array("H") would keep 16 bits of them
-and say nothing. Whole numbers only, so that nothing is allocated: choose hundredths or thousandths of your
-unit. A range has at most 65536 values, as many as there are codes; every value then comes back from its code
-as it was.
+A value outside the range becomes the nearest end, is counted, and sets `outside` until the next value: do not
+act on such a reading or learn from it. An array("H") would keep 16 bits of it and say nothing. Whole numbers
+only, so that nothing is allocated: choose hundredths or thousandths of your unit. A range has
+at most 65536 values, as many as there are codes; every value then comes back from its code as it was.
 
     degrees = unit.init(0, 4000)  # 0 to 40 degrees, in hundredths
     state[0] = degrees.code(reading)
-    if degrees.out_of_range: ...  # look at the wiring
+    if degrees.outside: ...  # drive an output that is safe without this reading
 
 65535 = 255 * 257, so that both divisions can be done in steps that small integers hold.
 """
@@ -27,17 +27,20 @@ class Unit:
         self.zero = zero
         self.full = full
         self.out_of_range = 0
+        self.outside = 0  # 1 when the last value was outside
 
     def code(self, value):
-        """The code of a value, rounded; a value outside becomes the nearest end and is counted."""
+        """The code of a value, rounded; a value outside: the nearest end, counted, and `outside` is 1."""
         span = self.full - self.zero
         part = value - self.zero
         if span < 0:
             span = -span
             part = -part
+        self.outside = 0
         if 0 <= part <= span:
             part *= FEW
             return part // span * MANY + (part % span * MANY + span // 2) // span
+        self.outside = 1
         if self.out_of_range < MOST_COUNTED:
             self.out_of_range += 1
         return 0 if part < 0 else LAST
@@ -51,10 +54,10 @@ class Unit:
 
 
 def init(zero, full):
-    """A unit, its counter 0; or ERR_CONFIG where the ends are equal or more than 65535 apart.
+    """A unit, its counter and `outside` 0; or ERR_CONFIG where the ends are equal or more than 65535 apart.
 
     >>> degrees = init(0, 4000)
-    >>> degrees.code(2100), degrees.value(34406), degrees.code(9999), degrees.out_of_range
+    >>> degrees.code(2100), degrees.value(34406), degrees.code(9999), degrees.outside
     (34406, 2100, 65535, 1)
     """
     if zero == full or not -LAST <= full - zero <= LAST:

@@ -32,7 +32,7 @@ def board_names() -> tuple[str, ...]:
     """Our own profiles, smallest RAM first.
 
     >>> board_names()[0]
-    'generic-cortex-m0-8k'
+    'uno'
     """
     return tuple(sorted((path.stem for path in FOLDER.glob("*.toml")), key=lambda n: (_ours(n).ram_bytes, n)))
 

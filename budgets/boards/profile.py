@@ -17,7 +17,8 @@ BASES = ("data sheet", "measured", "estimate")
 RUNTIMES = ("micropython", "usermod", "c")
 """The Python core, the C core in MicroPython's firmware (`adamb port --usermod`), the C core alone."""
 
-#: Set aside on a board without MicroPython: vectors, the application's stack and its own variables.
+#: Set aside on a board without MicroPython: vectors, the application's stack and its own variables; at most
+#: half of the RAM.
 C_RESERVE_BYTES = 2048
 #: The most heap that importing the Python core from bytecode takes; a test compares it with a measurement.
 CORE_IMPORT_BYTES = 41 * 1024
@@ -143,7 +144,7 @@ class Board:
         if runtime not in RUNTIMES:
             raise InputError("runtime", runtime, f"must be one of {', '.join(RUNTIMES)}")
         if runtime == "c":
-            return max(0, self.ram_bytes - C_RESERVE_BYTES)
+            return self.ram_bytes - min(C_RESERVE_BYTES, self.ram_bytes // 2)
         if self.micropython_heap_bytes is None:
             raise InputError("runtime", runtime, f"{self.name} does not run MicroPython; use c")
         imported = CORE_IMPORT_BYTES if runtime == "micropython" else 0

@@ -8,17 +8,20 @@
  *     static uint16_t block[WORDS];
  *     adamb_config config;
  *     adamb_config_default(&config, D_S, D_A, HORIZON);
- *     if (adamb_init(&config, block, WORDS) != ADAMB_OK) { stop(); }
+ *     drive(safe_output);                                           // first: what follows takes time
+ *     if (adamb_init(&config, block, WORDS) != ADAMB_OK) { stop(); } // sets it and lets the watchdog reset the board
  *     for (;;) {                                                    // one episode
  *         for (int h = 0; h < HORIZON; h++) {
  *             uint16_t state[D_S], action[D_A];
- *             read_sensors(state);
- *             adamb_act(block, h, state, action);                   // on the critical path: short
- *             drive(action);
- *             read_sensors(state);                                  // the next state
- *             adamb_observe(block, h, reward_of(state), state);     // learns: longer
+ *             feed_watchdog();
+ *             int inside = read_sensors(state);                     // 0: a reading was out of range
+ *             if (inside && adamb_act(block, h, state, action) < 0) { stop(); } // on the critical path: short
+ *             drive(inside ? action : safe_output);
+ *             wait();
+ *             if (!read_sensors(state) || !inside) { drive(safe_output); continue; } // not learnt from
+ *             if (adamb_observe(block, h, reward_of(state), state) < 0) { stop(); } // learns: longer
  *         }
- *         adamb_end_episode(block);
+ *         if (adamb_end_episode(block) < 0) { stop(); }
  *     }
  *
  * Numbers. Coordinates and rewards are fractions of one in 16 bits: 0 is 0.0, 65535 is just below 1.0. Scale
@@ -116,6 +119,7 @@ void adamb_thresholds(adamb_config *config, uint8_t gamma, uint16_t phi_num, uin
 int32_t adamb_required_words(const adamb_config *config);
 
 /* Make a controller of the block. Words beyond 131,068 (256 KiB) and a rest of less than four are left unused.
+ * Before: config is outside the block, which is cleared before config is read for the last time.
  * Errors: BAD_ARGUMENT, BAD_CONFIG, NO_MEMORY. Work: O(words). Touches the whole block. */
 int adamb_init(const adamb_config *config, uint16_t *block, uint32_t words);
 

@@ -4,8 +4,8 @@
  *     adamb_config config;
  *     adamb_config_default(&config, 1, 1, 5);
  *     if (controller.begin(config) < 0) { stop(); }
- *     controller.act(h, state, action);
- *     controller.observe(h, reward, next_state);
+ *     if (controller.act(h, state, action) < 0) { stop(); }     // sets the safe output
+ *     if (controller.observe(h, reward, next_state) < 0) { stop(); }
  *
  * Every call answers as the function of adamb.h or adamb_snapshot.h that it stands for: 0 or a non-negative value, or a
  * negative code, which adamb_error_text explains. A copy of the object is a copy of the controller. C++98 and later. */
@@ -58,9 +58,9 @@ public:
         return adamb_snapshot_save(block_, out, capacity);
     }
 
-    int restore(const uint8_t *data, uint32_t length)
+    int restore(const uint8_t *data, uint32_t length, const adamb_config &config)
     {
-        return adamb_snapshot_restore(data, length, block_, Words);
+        return adamb_snapshot_restore(data, length, &config, block_, Words);
     }
 
     /* All of the controller, for the functions that this class leaves out. */

@@ -76,7 +76,7 @@ uint32_t adamb_code_path(const adamb_call *c, uint32_t state, uint32_t action)
     for (uint32_t level = 0; level < c->finest; level++) {
         uint32_t part = state >> (16 - c->d_s) << c->d_a | action >> (16 - c->d_a);
         if (((c->d_s + c->d_a) & 1) != 0) {
-            part += part & ~1u; /* the last block of the level is entered by one bit */
+            part += part & ~(uint32_t)1; /* the last block of the level is entered by one bit */
         }
         shift -= 2u * c->chunks;
         path |= part << shift;

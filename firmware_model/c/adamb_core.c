@@ -5,7 +5,7 @@ int adamb_init(const adamb_config *config, uint16_t *block, uint32_t words)
 {
     int32_t required = adamb_required_words(config);
     if (required < 0) {
-        return required;
+        return (int)required;
     }
     if (block == 0) {
         return ADAMB_BAD_ARGUMENT;

@@ -98,7 +98,7 @@ void adamb_counts_add(const adamb_call *c, uint16_t rec, uint8_t level, uint16_t
     if (level == 0) {
         return;
     }
-    uint32_t bits = count_bits(c, level), most = (1u << bits) - 1u;
+    uint32_t bits = count_bits(c, level), most = ((uint32_t)1 << bits) - 1u;
     uint32_t i = find(c, rec, bits, cell);
     uint32_t entry = c->w[i] & ~most, count = c->w[i] & most;
     for (; count + n > most; count >>= 1) { /* it may reach zero, but is about to grow */
@@ -112,7 +112,7 @@ void adamb_counts_add(const adamb_call *c, uint16_t rec, uint8_t level, uint16_t
 void adamb_counts_fold(const adamb_call *c, uint16_t from, uint16_t to, uint8_t level)
 {
     const uint16_t *w = c->w;
-    uint32_t bits = count_bits(c, level + 1u), low = (1u << bits) - 1u;
+    uint32_t bits = count_bits(c, level + 1u), low = ((uint32_t)1 << bits) - 1u;
     uint16_t head = w[at(from) + ADAMB_R_COUNTS];
     if (is_value(head)) {
         adamb_counts_add(c, to, level, (uint16_t)((head & ADAMB_VALUE_MASK) >> bits >> c->d_s), (uint16_t)(head & low));
@@ -153,7 +153,7 @@ static uint32_t expect_chain(const adamb_call *c, uint32_t unit, uint32_t bits, 
 /* Expected value of the next state under the record's own counts; nothing follows the last step. */
 uint32_t adamb_counts_expect(const adamb_call *c, uint32_t rec, uint32_t level)
 {
-    uint32_t bits = count_bits(c, level), low = (1u << bits) - 1u, head = c->w[at(rec) + ADAMB_R_COUNTS];
+    uint32_t bits = count_bits(c, level), low = ((uint32_t)1 << bits) - 1u, head = c->w[at(rec) + ADAMB_R_COUNTS];
     if (c->h + 1 >= c->horizon) {
         return 0;
     }

@@ -1,5 +1,6 @@
 /* Codes in words. Nothing in the core calls this. */
 #include "adamb_guard.h"
+#include "adamb_snapshot.h"
 
 #ifndef ADAMB_NO_ERROR_TEXT
 const char *adamb_error_text(int code)
@@ -21,6 +22,8 @@ const char *adamb_error_text(int code)
         return "no completed save in the store";
     case ADAMB_STORE_DEVICE:
         return "the storage failed";
+    case ADAMB_BAD_DIMENSIONS:
+        return "a save of other dimensions or another horizon";
     default:
         return "not an error code";
     }

@@ -101,7 +101,7 @@ int adamb_scrub(const uint16_t *block, uint32_t words, adamb_place *place)
     if (used < 0) {
         return ADAMB_BAD_BLOCK;
     }
-    place->path = (place->path | ((1u << PATH_BITS) - 1u) >> used) + 1u;
+    place->path = (place->path | (((uint32_t)1 << PATH_BITS) - 1u) >> used) + 1u;
     if (place->path >> PATH_BITS == 0) {
         return 0;
     }
@@ -118,13 +118,17 @@ int adamb_scrub(const uint16_t *block, uint32_t words, adamb_place *place)
 /* Restore the newest save that fits the configuration, else initialise. */
 static int begin(adamb_guard *g)
 {
-    const adamb_config *config = g->config;
     g->place = (adamb_place){0, 0, 0};
-    if (g->store != 0 && adamb_store_restore(g->store, g->block, g->words) == 0 &&
-        g->block[ADAMB_H_DIMS] == (config->d_s | config->d_a << 4 | config->horizon << 8)) {
+    if (g->store != 0 && adamb_store_restore(g->store, g->config, g->block, g->words) == 0) {
+        for (uint32_t h = 0; h < g->config->horizon; h++) { /* those that were pending when it was saved */
+            g->block[adamb_call_step(g->block, h) + ADAMB_S_ACTION] = 0;
+        }
         return ADAMB_GUARD_RESTORED;
     }
-    int error = adamb_init(config, g->block, g->words);
+    int error = adamb_init(g->config, g->block, g->words);
+    if (error < 0 && g->words > ADAMB_H_MAGIC) {
+        g->block[ADAMB_H_MAGIC] = 0; /* whatever it held is not for this program: every call refuses it */
+    }
     return error < 0 ? error : ADAMB_GUARD_REINITIALISED;
 }
 
@@ -149,7 +153,9 @@ int adamb_guard_handle(adamb_guard *guard, int code)
     }
     up(&guard->damages);
     code = begin(guard);
-    up(code == ADAMB_GUARD_RESTORED ? &guard->restored : &guard->reinitialised);
+    if (code > 0) {
+        up(code == ADAMB_GUARD_RESTORED ? &guard->restored : &guard->reinitialised);
+    }
     return code;
 }
 

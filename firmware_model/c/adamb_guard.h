@@ -9,17 +9,21 @@
  *     static adamb_config config;
  *     static adamb_guard guard;
  *     adamb_config_default(&config, D_S, D_A, HORIZON);
- *     adamb_guard_open(&guard, &config, block, WORDS, store);       // restores or initialises; store may be 0
+ *     drive(safe_output);
+ *     if (adamb_guard_open(&guard, &config, block, WORDS, store) < 0) { stop(); } // restores or initialises; store may be 0
  *     for (;;) {
  *         for (int h = 0; h < HORIZON; h++) {
  *             uint16_t state[D_S], action[D_A];
- *             read_sensors(state);
- *             if (adamb_guard_handle(&guard, adamb_act(block, h, state, action)) > 0) break; // start another episode
- *             drive(action);
- *             read_sensors(state);
- *             adamb_guard_handle(&guard, adamb_observe(block, h, reward_of(state), state));
+ *             feed_watchdog();                                      // every call below returns, damaged or not
+ *             int inside = read_sensors(state);                     // 0: a reading was out of range
+ *             int code = inside ? adamb_guard_handle(&guard, adamb_act(block, h, state, action)) : 0;
+ *             if (code < 0) { stop(); }                             // the safe output, and no watchdog is fed
+ *             drive(inside && code == 0 ? action : safe_output);
+ *             wait();
+ *             if (code > 0) break;                                  // replaced: start another episode
+ *             if (!read_sensors(state) || !inside) { drive(safe_output); continue; } // not learnt from
+ *             if (adamb_guard_handle(&guard, adamb_observe(block, h, reward_of(state), state)) < 0) { stop(); }
  *             adamb_guard_tick(&guard);                             // one slice
- *             feed_watchdog();                                      // every call above returns, damaged or not
  *         }
  *         adamb_guard_handle(&guard, adamb_end_episode(block));
  *         if (once_in_a_while()) adamb_guard_save(&guard);
@@ -69,8 +73,9 @@ typedef struct {
     uint16_t passes;        /* of adamb_scrub, completed */
 } adamb_guard;
 
-/* Restore the newest save, or initialise. Everything pointed to belongs to the guard from now on.
- * Result: RESTORED or REINITIALISED. Errors: BAD_ARGUMENT; those of adamb_init. Work: as adamb_store_restore and adamb_init. */
+/* Restore the newest save of the configuration's dimensions and horizon, or initialise; no action is pending then.
+ * Everything pointed to belongs to the guard from now on. Result: RESTORED or REINITIALISED. Errors: BAD_ARGUMENT; those
+ * of adamb_init, after which every call refuses the block. Work: as adamb_store_restore and adamb_init. */
 int adamb_guard_open(adamb_guard *guard, const adamb_config *config, uint16_t *block, uint32_t words, adamb_store *store);
 
 /* Handle the result of any call on the block. On damage (BAD_BLOCK) it does as open does, pending actions are lost, and

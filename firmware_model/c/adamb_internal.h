@@ -105,7 +105,7 @@ static inline uint16_t min16(uint16_t a, uint16_t b)
 /* Saturating increment of a counter word. */
 static inline void count_up(uint16_t *w, uint32_t index)
 {
-    uint32_t n = w[index] + 1u;
+    uint32_t n = (uint32_t)w[index] + 1u;
     w[index] = (uint16_t)(n - (n >> 16));
 }
 
@@ -248,7 +248,7 @@ void adamb_call_restart(uint16_t *w);
 /* Mix of the words that all memory safety rests on. Stored with the hash, it tells when a bit of them has flipped. */
 static inline uint32_t adamb_config_seal(const uint16_t *w)
 {
-    uint32_t mix = (w[ADAMB_H_UNITS] * 11u + w[ADAMB_H_DIMS]) * 11u + w[ADAMB_H_SCALE];
+    uint32_t mix = ((uint32_t)w[ADAMB_H_UNITS] * 11u + w[ADAMB_H_DIMS]) * 11u + w[ADAMB_H_SCALE];
     mix = (mix * 11u + w[ADAMB_H_POOL_AT]) * 11u;
     return (mix ^ mix >> 13) & 0xFFFFu;
 }
@@ -257,6 +257,18 @@ static inline uint32_t adamb_config_seal(const uint16_t *w)
 static inline int adamb_config_usable(const uint16_t *w)
 {
     return w[ADAMB_H_MAGIC] == ADAMB_MAGIC && w[ADAMB_H_HASH] == (ADAMB_SPEC_HASH ^ adamb_config_seal(w));
+}
+
+/* Dimensions and horizon as the header holds them: how long the caller's arrays are. */
+static inline uint32_t adamb_config_dims(const adamb_config *config)
+{
+    return config->d_s | (uint32_t)config->d_a << 4 | (uint32_t)config->horizon << 8;
+}
+
+/* Whether a block and other memory of the caller share a byte. */
+static inline int adamb_config_overlaps(const uint16_t *block, uint32_t words, const uint8_t *other, uint32_t bytes)
+{
+    return (uintptr_t)other + bytes - 1 - (uintptr_t)block < 2 * (uintptr_t)words + bytes - 1; /* modulo all addresses */
 }
 
 uint8_t adamb_config_fraction_bits(uint8_t horizon);
@@ -278,8 +290,8 @@ int adamb_snapshot_head_check(const uint8_t *head, uint32_t length);
 /* Byte `index` >= the head's, into the block. Low bytes first. */
 void adamb_snapshot_put(uint16_t *block, uint32_t index, uint8_t byte);
 
-/* After the last put: clear the rest, check all; on an error the whole block becomes 0. */
-int adamb_snapshot_finish(const uint8_t *head, uint16_t *block, uint32_t words);
+/* After the last put: clear the rest, check all, dimensions and horizon too; on an error the whole block becomes 0. */
+int adamb_snapshot_finish(const uint8_t *head, uint32_t dims, uint16_t *block, uint32_t words);
 
 /* Little-endian fields. */
 uint16_t adamb_snapshot_get16(const uint8_t *at);

@@ -77,7 +77,7 @@ static void gather_above(adamb_call *c, uint32_t path)
  * size? Then there is more to learn inside. */
 static int known(const adamb_call *c, uint32_t shift)
 {
-    uint32_t error = adamb_number_bonus(c->w[c->tree + ADAMB_S_NOISE], ADAMB_SAMPLE_WEIGHT * own_n(c->w, c->rec));
+    uint32_t error = adamb_number_bonus(c->w[c->tree + ADAMB_S_NOISE], (uint32_t)ADAMB_SAMPLE_WEIGHT * own_n(c->w, c->rec));
     return error << (c->level + shift) <= adamb_adapt_factor(c) << (15 - c->fraction);
 }
 

@@ -6,7 +6,7 @@ static uint32_t own_value(adamb_call *c, uint16_t rec, uint8_t level)
 {
     uint8_t shift = (uint8_t)(16 - c->fraction);
     c->expected = adamb_counts_expect(c, rec, level);
-    uint32_t value = c->expected + ((c->w[at(rec) + ADAMB_R_REWARD] + (1u << (shift - 1))) >> shift);
+    uint32_t value = c->expected + (((uint32_t)c->w[at(rec) + ADAMB_R_REWARD] + (1u << (shift - 1))) >> shift);
     return value > ADAMB_VALUE_MAX ? ADAMB_VALUE_MAX : value;
 }
 
@@ -23,7 +23,7 @@ uint32_t adamb_model_parent_value(adamb_call *c)
 /* Paper: every ancestor's samples count in full; a running mean, since their number is not bounded by 2. */
 void adamb_model_gather_all(adamb_call *c, uint16_t rec, uint8_t level)
 {
-    uint32_t weight = own_n(c->w, rec) * (uint32_t)ADAMB_SAMPLE_WEIGHT, most = ADAMB_SAMPLE_WEIGHT * ADAMB_N_MAX;
+    uint32_t weight = own_n(c->w, rec) * (uint32_t)ADAMB_SAMPLE_WEIGHT, most = (uint32_t)ADAMB_SAMPLE_WEIGHT * ADAMB_N_MAX;
     if (weight != 0) {
         c->weight = (c->weight > most ? most : c->weight) + weight;
         c->value = adamb_number_blend(c->value, own_value(c, rec, level), weight, c->weight);

@@ -34,7 +34,7 @@ void adamb_rank_start(const adamb_call *c, adamb_ranking *r, uint32_t state_code
         r->part = (uint16_t)(effect > spread ? 256 - adamb_number_divide(spread << 8, effect) : 0);
     }
     r->best = -1;
-    r->inherited = 2 * ADAMB_VALUE_MAX; /* no record above: start at the optimistic maximum */
+    r->inherited = (uint32_t)2 * ADAMB_VALUE_MAX; /* no record above: start at the optimistic maximum */
     r->rec = r->of = 0;
     r->n = r->balls = 0;
     r->sum = r->squares = 0;
@@ -77,7 +77,7 @@ void adamb_rank_ball(const adamb_call *c, adamb_ranking *r, uint32_t word, uint3
         }
         expected = r->inherited;
         if (r->rec != 0 && !c->paper && r->top > r->above[level]) {
-            lift = (r->top - r->above[level]) * ADAMB_RANK_LIFT >> ADAMB_RANK_LIFT_SHIFT;
+            lift = (int32_t)(r->top - r->above[level]) * ADAMB_RANK_LIFT >> ADAMB_RANK_LIFT_SHIFT;
         }
     } else {
         expected = adamb_counts_expect(c, word, level);

@@ -95,6 +95,9 @@ int32_t adamb_snapshot_save(const uint16_t *block, uint8_t *out, uint32_t capaci
         return ADAMB_BAD_ARGUMENT;
     }
     length = adamb_snapshot_head(block, head);
+    if (length > 0 && adamb_config_overlaps(block, at(block[ADAMB_H_UNITS]), out, capacity)) {
+        return ADAMB_BAD_ARGUMENT;
+    }
     if (length > 0 && (uint32_t)length > capacity) {
         return ADAMB_NO_MEMORY;
     }
@@ -117,10 +120,10 @@ int adamb_snapshot_head_check(const uint8_t *head, uint32_t length)
     return 0;
 }
 
-int adamb_snapshot_finish(const uint8_t *head, uint16_t *block, uint32_t words)
+int adamb_snapshot_finish(const uint8_t *head, uint32_t dims, uint16_t *block, uint32_t words)
 {
     uint32_t saved = adamb_snapshot_get32(head + ADAMB_SNAPSHOT_AT_WORDS);
-    uint32_t keep = adamb_check(block, words) == 0 && at(block[ADAMB_H_FRESH]) == saved &&
+    uint32_t keep = adamb_check(block, words) == 0 && block[ADAMB_H_DIMS] == dims && at(block[ADAMB_H_FRESH]) == saved &&
                             block[ADAMB_H_UNITS] == adamb_snapshot_get16(head + ADAMB_SNAPSHOT_AT_UNITS)
                         ? saved
                         : 0;
@@ -130,11 +133,12 @@ int adamb_snapshot_finish(const uint8_t *head, uint16_t *block, uint32_t words)
     return keep != 0 ? 0 : ADAMB_BAD_BLOCK;
 }
 
-int adamb_snapshot_restore(const uint8_t *data, uint32_t length, uint16_t *block, uint32_t words)
+int adamb_snapshot_restore(const uint8_t *data, uint32_t length, const adamb_config *config, uint16_t *block, uint32_t words)
 {
     uint32_t crc = 0xFFFFFFFFu;
     const uint8_t *saved;
-    if (data == 0 || block == 0) {
+    if (data == 0 || config == 0 || block == 0 || adamb_config_overlaps(block, words, data, length) ||
+        adamb_config_overlaps(block, words, (const uint8_t *)config, sizeof *config)) {
         return ADAMB_BAD_ARGUMENT;
     }
     if (length < ADAMB_SNAPSHOT_HEAD_BYTES || adamb_snapshot_head_check(data, length) != 0) {
@@ -151,11 +155,14 @@ int adamb_snapshot_restore(const uint8_t *data, uint32_t length, uint16_t *block
         at(adamb_snapshot_get16(saved + 2 * ADAMB_H_FRESH)) != adamb_snapshot_get32(data + ADAMB_SNAPSHOT_AT_WORDS)) {
         return ADAMB_BAD_BLOCK;
     }
+    if (adamb_snapshot_get16(saved + 2 * ADAMB_H_DIMS) != adamb_config_dims(config)) {
+        return ADAMB_BAD_DIMENSIONS;
+    }
     if (at(adamb_snapshot_get16(data + ADAMB_SNAPSHOT_AT_UNITS)) > words) {
         return ADAMB_NO_MEMORY;
     }
     for (uint32_t i = ADAMB_SNAPSHOT_HEAD_BYTES; i < length; i++) {
         adamb_snapshot_put(block, i, data[i]);
     }
-    return adamb_snapshot_finish(data, block, words);
+    return adamb_snapshot_finish(data, adamb_config_dims(config), block, words);
 }

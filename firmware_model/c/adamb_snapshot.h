@@ -6,9 +6,10 @@
  *     enum { WORDS = 2048 };
  *     static uint16_t block[WORDS];
  *     static uint8_t bytes[16 + 2 * WORDS];
+ *     static adamb_config config;                                   // the one of adamb_init
  *     int32_t length = adamb_snapshot_save(block, bytes, sizeof bytes);
  *     if (length < 0) { stop(); }
- *     if (adamb_snapshot_restore(bytes, (uint32_t)length, block, WORDS) != 0) { stop(); }
+ *     if (adamb_snapshot_restore(bytes, (uint32_t)length, &config, block, WORDS) != 0) { stop(); }
  *
  * Results are 0 or a length on success, a negative code of adamb.h otherwise. No call may run while another one works
  * on the same block; none is meant for interrupt handlers. */
@@ -16,30 +17,35 @@
 #define ADAMB_SNAPSHOT_H
 #include <stdint.h>
 
+#include "adamb.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* cffi begin */
+enum { ADAMB_BAD_DIMENSIONS = -8 }; /* a save of other dimensions or another horizon than the program's */
+
 /* Bytes that a snapshot of the block takes now: 16 + 8 * (units ever used). It never exceeds 16 + 2 * words.
  * Errors: BAD_ARGUMENT (null), BAD_BLOCK. Work: constant. Changes nothing. */
 int32_t adamb_snapshot_bytes(const uint16_t *block);
 
 /* Write a snapshot of the block to `out`; the result is its length. A block that fails adamb_check is refused, so a
- * damaged controller never replaces a sound one. Errors: BAD_ARGUMENT (null), BAD_BLOCK, NO_MEMORY (capacity is less than
- * adamb_snapshot_bytes); nothing is written then. Work: O(units). Touches that many bytes of `out`. */
+ * damaged controller never replaces a sound one. Errors: BAD_ARGUMENT (null, or `out` overlaps the block), BAD_BLOCK,
+ * NO_MEMORY (capacity is less than adamb_snapshot_bytes); nothing is written then. Work: O(units). Touches that many bytes of `out`. */
 int32_t adamb_snapshot_save(const uint16_t *block, uint8_t *out, uint32_t capacity);
 
 /* Make the block what it was when saved, words behind the used part 0; `length` is the exact length of the snapshot,
- * `words` the size of the caller's block, which may be larger than the saved one was.
- * Verified before the first word changes: head, length, CRC, that the head agrees with the saved words, that the block
- * is large enough. An error among these changes nothing. Verified after: adamb_check, because it walks a block. Only a
+ * `words` the size of the caller's block, which may be larger than the saved one was. Of `config` the dimensions and the
+ * horizon count: they say how long the program's arrays are, and another snapshot is refused. All else is as it was saved.
+ * Verified before the first word changes: head, length, CRC, that the head agrees with the saved words, the dimensions,
+ * that the block is large enough. An error among these changes nothing. Verified after: adamb_check, because it walks a block. Only a
  * snapshot forged with a right CRC gets so far (save refuses what fails the check); the whole block then is 0, which
  * every call answers with BAD_BLOCK.
- * Errors: BAD_ARGUMENT (null), BAD_BLOCK (not a snapshot, of another version, or damaged), NO_MEMORY (the block has
- * fewer words than the saved one).
+ * Errors: BAD_ARGUMENT (null, or the block overlaps data or config), BAD_BLOCK (not a snapshot, of another version, or
+ * damaged), BAD_DIMENSIONS, NO_MEMORY (the block has fewer words than the saved one).
  * Work: O(length + words). Touches the whole block. */
-int adamb_snapshot_restore(const uint8_t *data, uint32_t length, uint16_t *block, uint32_t words);
+int adamb_snapshot_restore(const uint8_t *data, uint32_t length, const adamb_config *config, uint16_t *block, uint32_t words);
 /* cffi end */
 
 #ifdef __cplusplus

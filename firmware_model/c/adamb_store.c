@@ -219,12 +219,20 @@ int adamb_store_save(adamb_store *store, const uint16_t *block)
     return ADAMB_STORE_DEVICE;
 }
 
-int adamb_store_restore(adamb_store *store, uint16_t *block, uint32_t words)
+/* Whether the snapshot of a slot has these dimensions and this horizon. */
+static int has_dims(const adamb_store *s, uint32_t slot, uint32_t dims)
+{
+    uint8_t word[2];
+    uint32_t from = address_of(s, slot) + HEADS + 2 * ADAMB_H_DIMS;
+    return s->flash->read(s->flash->context, from, word, 2) == 0 && adamb_snapshot_get16(word) == dims;
+}
+
+int adamb_store_restore(adamb_store *store, const adamb_config *config, uint16_t *block, uint32_t words)
 {
     uint8_t heads[HEADS];
     uint32_t number, slot;
     int error = ADAMB_STORE_EMPTY;
-    if (store == 0 || block == 0) {
+    if (store == 0 || config == 0 || block == 0 || adamb_config_overlaps(block, words, (const uint8_t *)config, sizeof *config)) {
         return ADAMB_BAD_ARGUMENT;
     }
     for (number = store->sequence; (slot = find(store, &number, heads)) != store->slots; number--) {
@@ -233,13 +241,17 @@ int adamb_store_restore(adamb_store *store, uint16_t *block, uint32_t words)
             error = ADAMB_BAD_BLOCK;
             continue;
         }
+        if (!has_dims(store, slot, adamb_config_dims(config))) {
+            error = ADAMB_BAD_DIMENSIONS;
+            continue;
+        }
         if (at(adamb_snapshot_get16(head + ADAMB_SNAPSHOT_AT_UNITS)) > words) {
             return ADAMB_NO_MEMORY;
         }
         if (!read_snapshot(store, slot, heads, block)) {
             block[ADAMB_H_MAGIC] = 0; /* the check below then refuses and clears */
         }
-        error = adamb_snapshot_finish(head, block, words);
+        error = adamb_snapshot_finish(head, adamb_config_dims(config), block, words);
         if (error == 0) {
             store->newest = slot;
             return 0;

@@ -11,8 +11,9 @@
  *     static uint8_t page[PAGE_BYTES];
  *     static const adamb_flash flash = {0, PAGE_BYTES, SECTOR_BYTES, SECTORS, my_read, my_prog, my_erase};
  *     static adamb_store store;
+ *     static adamb_config config;                                   // the one of adamb_init
  *     adamb_store_open(&store, &flash, page, WORDS);
- *     if (adamb_store_restore(&store, block, WORDS) != 0) { start(block, WORDS); }
+ *     if (adamb_store_restore(&store, &config, block, WORDS) != 0) { adamb_init(&config, block, WORDS); }
  *     adamb_store_save(&store, block); // every so many episodes: endurance * slots / saves per day is the life in days
  *
  * Nothing is allocated; the store uses one page of the caller's RAM. No call may run while another one works on the same
@@ -20,6 +21,8 @@
 #ifndef ADAMB_STORE_H
 #define ADAMB_STORE_H
 #include <stdint.h>
+
+#include "adamb.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -71,12 +74,13 @@ int adamb_store_open(adamb_store *store, const adamb_flash *flash, uint8_t *page
 int adamb_store_save(adamb_store *store, const uint16_t *block);
 
 /* Make the block what it was at the last completed save; words behind its used part are 0. A save that was damaged
- * since, or belongs to another version, is passed over for the one before it.
- * Errors: BAD_ARGUMENT (null), EMPTY (no save), NO_MEMORY (the block has fewer words than the saved one), BAD_BLOCK
- * (saves are there, but of another version). The block is unchanged, except where saves have passed the CRC but not
+ * since, belongs to another version, or has other dimensions or another horizon than `config`, is passed over for the
+ * one before it: after an update of the program its arrays may be shorter than those of the saved controller.
+ * Errors: BAD_ARGUMENT (null, or config overlaps the block), EMPTY (no save), NO_MEMORY (the block has fewer words than
+ * the saved one); where saves are there, but none fits: BAD_BLOCK (of another version) or BAD_DIMENSIONS. The block is unchanged, except where saves have passed the CRC but not
  * adamb_check or a second reading: then all of it is 0, which every call answers with BAD_BLOCK.
  * Work: as open, and once more reading the save, and adamb_check. */
-int adamb_store_restore(adamb_store *store, uint16_t *block, uint32_t words);
+int adamb_store_restore(adamb_store *store, const adamb_config *config, uint16_t *block, uint32_t words);
 /* cffi end */
 
 #ifdef __cplusplus

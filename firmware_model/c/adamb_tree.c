@@ -20,7 +20,7 @@ uint16_t adamb_tree_clip(const adamb_call *c, int32_t q)
 /* Q of step c->h from a surplus word and the record (at `level`) whose next states it refers to. */
 uint16_t adamb_tree_q(const adamb_call *c, uint16_t surplus, uint16_t rec, uint8_t level)
 {
-    int32_t q = (surplus & ADAMB_VALUE_MASK) - ADAMB_SURPLUS_ZERO;
+    int32_t q = (int32_t)(surplus & ADAMB_VALUE_MASK) - ADAMB_SURPLUS_ZERO;
     return adamb_tree_clip(c, rec == 0 ? ADAMB_VALUE_MAX : q + (int32_t)adamb_counts_expect(c, rec, level));
 }
 
@@ -75,11 +75,11 @@ int adamb_tree_split(const adamb_call *c, uint16_t rec)
 void adamb_tree_unsplit(const adamb_call *c, uint16_t rec, uint8_t level, uint16_t best)
 {
     uint16_t *w = c->w;
-    uint16_t most = (uint16_t)((w[ADAMB_H_WORDS + level] + (1u << ADAMB_UNSPLIT_SHIFT) - 1u) >> ADAMB_UNSPLIT_SHIFT);
+    uint16_t most = (uint16_t)(((uint32_t)w[ADAMB_H_WORDS + level] + (1u << ADAMB_UNSPLIT_SHIFT) - 1u) >> ADAMB_UNSPLIT_SHIFT);
     uint16_t n = min16(own_n(w, rec), most);
     adamb_pool_free(w, w[at(rec)]);
     w[at(rec)] = best;
-    w[at(rec) + ADAMB_R_N] = (uint16_t)((w[at(rec) + ADAMB_R_N] & ~ADAMB_N_MAX) | n);
+    w[at(rec) + ADAMB_R_N] = (uint16_t)((w[at(rec) + ADAMB_R_N] & ~(uint32_t)ADAMB_N_MAX) | n);
     w[ADAMB_H_SPLITS]--;
 }
 

@@ -26,6 +26,7 @@ int adamb_unit_init(adamb_unit *unit, int32_t zero, int32_t full)
     unit->zero = zero;
     unit->full = full;
     unit->out_of_range = 0;
+    unit->outside = 0;
     return ADAMB_OK;
 }
 
@@ -34,7 +35,8 @@ uint16_t adamb_unit_code(adamb_unit *unit, int32_t value)
     int rises = unit->zero < unit->full;
     int below = rises ? value < unit->zero : value > unit->zero;
     int above = rises ? value > unit->full : value < unit->full;
-    if (below || above) {
+    unit->outside = (uint8_t)(below || above);
+    if (unit->outside) {
         unit->out_of_range += unit->out_of_range < MOST_COUNTED;
         return (uint16_t)(below ? 0u : LAST);
     }

@@ -97,7 +97,7 @@ int adamb_value_holds(adamb_call *c, uint16_t code, uint16_t action, uint16_t q)
         i = at(w[i]) + (rest >> 31);
         rest <<= 1;
     }
-    int32_t moved = q - (w[i] & ADAMB_VALUE_MASK);
+    int32_t moved = (int32_t)q - (int32_t)(w[i] & ADAMB_VALUE_MASK);
     if (w[i + 2] != action || depth < c->d_s * c->level || moved <= -ADAMB_SCAN_TOLERANCE) {
         return 0;
     }

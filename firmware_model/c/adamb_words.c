@@ -68,7 +68,7 @@ int adamb_words_header(adamb_call *c, const uint16_t *w, uint32_t words)
         pool != (c->step + horizon * ADAMB_S_WORDS + 3) >> 2 || pool > fresh || fresh > units || free_n > fresh - pool ||
         peak < fresh - pool - free_n || peak > units - pool || w[ADAMB_H_RNG] == 0 || share > ADAMB_SHARE_TESTING ||
         w[ADAMB_H_TABLE] != (share == ADAMB_SHARE_TESTING ? pool : 0) || w[ADAMB_H_FLAGS] >= 2 * ADAMB_FLAG_AUTO_BONUS ||
-        w[ADAMB_H_BONUS] > ADAMB_BONUS_MAX >> (12 - c->fraction) || w[ADAMB_H_SAME_N] > ADAMB_SHARE_COUNT_MAX ||
+        w[ADAMB_H_BONUS] > (uint32_t)ADAMB_BONUS_MAX >> (12 - c->fraction) || w[ADAMB_H_SAME_N] > ADAMB_SHARE_COUNT_MAX ||
         w[ADAMB_H_OTHER_N] > ADAMB_SHARE_COUNT_MAX) {
         return 0;
     }

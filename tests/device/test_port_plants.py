@@ -44,11 +44,17 @@ class ADC(Pin):
             World.bar.begin()
         return 3277 + ((World.bar.sensor() - 500) * 58981 + 1999) // 2000
 
-class PWM(Pin):
-    def freq(self, hertz):
-        pass
+class PWM:
+    def __init__(self, pin, freq, duty_u16):
+        self.duty_u16(duty_u16)
     def duty_u16(self, duty):
         World.bar.actuator(duty * 1000 // 65535)
+
+class WDT:
+    def __init__(self, timeout):
+        pass
+    def feed(self):
+        pass
 """
 
 

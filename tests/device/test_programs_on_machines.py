@@ -16,6 +16,7 @@ import pytest
 
 from adamb.firmware_model.host.binding import ffi, lib, read_stats
 from support import programs
+from support.flash import fitting_bytes, sizes_of
 from support.paths import CORE, VECTORS
 from support.programs import FOREIGN, HOST
 
@@ -101,7 +102,8 @@ def test_a_snapshot_goes_to_this_computer_and_back(path: Path, machine: str) -> 
     code, text = obey(machine, [*lines, "save"])[-1].split()
     data, found = bytes.fromhex(text), array("H", bytes(2 * words))
     block = ffi.from_buffer("uint16_t[]", found)
-    assert code == "0" and lib.adamb_snapshot_restore(data, len(data), block, words) == 0
+    given = ffi.new("adamb_config *", sizes_of(fitting_bytes(data)))
+    assert code == "0" and lib.adamb_snapshot_restore(data, len(data), given, block, words) == 0
     assert lib.adamb_check(block, words) == 0
     written = ffi.new("uint8_t[]", len(data))
     assert lib.adamb_snapshot_save(block, written, len(data)) == len(data)

@@ -12,7 +12,7 @@ from adamb.budgets.controller import make_config
 from adamb.firmware_model import _spec
 from adamb.firmware_model.host import binding
 from adamb.firmware_model.host.binding import ffi, lib
-from support.flash import TEARS, CStore, Flash
+from support.flash import TEARS, CStore, Flash, fitting_bytes, sizes_of
 from support.twins import CGuard
 from support.used_blocks import CONFIGS, DAMAGED, new_block
 
@@ -34,7 +34,9 @@ def host_snapshot(block: Any) -> bytes:
 
 def host_restored(data: bytes, words: int) -> array:
     found = array("H", [0x5A5A] * words)
-    assert lib.adamb_snapshot_restore(data, len(data), ffi.from_buffer("uint16_t[]", found), words) == 0
+    block = ffi.from_buffer("uint16_t[]", found)
+    given = ffi.new("adamb_config *", sizes_of(fitting_bytes(data)))
+    assert lib.adamb_snapshot_restore(data, len(data), given, block, words) == 0
     return found
 
 
@@ -139,7 +141,7 @@ def test_the_store_leaves_the_same_flash_through_power_cuts_and_restores(machine
                 flash.power_on()
             stores = opened()
         found = [array("H", [0x5A5A] * words) for _ in range(2)]
-        assert [one.restore(into) for one, into in zip(stores, found, strict=True)] == [0, 0]
+        assert [one.restore(config, into) for one, into in zip(stores, found, strict=True)] == [0, 0]
         assert found[0] == found[1]
         assert flashes[0].data == flashes[1].data and flashes[0].erases == flashes[1].erases, number
         assert (stores[0].newest, stores[0].sequence) == (stores[1].newest, stores[1].sequence)

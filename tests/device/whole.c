@@ -139,7 +139,7 @@ static int restore(void)
         bytes[i] = (uint8_t)byte;
     }
     memset(block, 0x5A, sizeof block);
-    return adamb_snapshot_restore(bytes, length, block, words);
+    return adamb_snapshot_restore(bytes, length, &config, block, words);
 }
 
 static void stats(void)

@@ -88,9 +88,9 @@ static void defaults_and_texts(void)
     config.seed = 1;
     EXPECT(memcmp(&usual, &config, sizeof usual), 0);
     EXPECT(adamb_init(&usual, block, WORDS), 0);
-    for (int code = -9; code <= 1; code++) {
-        for (int before = -9; before < code; before++) {
-            int known = code <= 0 && code >= ADAMB_STORE_DEVICE, alike = !known && (before < ADAMB_STORE_DEVICE || before > 0);
+    for (int code = -10; code <= 1; code++) {
+        for (int before = -10; before < code; before++) {
+            int known = code <= 0 && code >= ADAMB_BAD_DIMENSIONS, alike = !known && (before < ADAMB_BAD_DIMENSIONS || before > 0);
             EXPECT(strcmp(adamb_error_text(code), adamb_error_text(before)) == 0, alike);
         }
     }
@@ -155,15 +155,16 @@ static void wrong_calls(void)
     EXPECT(adamb_snapshot_save(block, bytes, 20), ADAMB_NO_MEMORY);
     int32_t length = adamb_snapshot_save(block, bytes, sizeof bytes);
     EXPECT(length, adamb_snapshot_bytes(block));
-    EXPECT(adamb_snapshot_restore(0, (uint32_t)length, other, WORDS), ADAMB_BAD_ARGUMENT);
-    EXPECT(adamb_snapshot_restore(bytes, (uint32_t)length, 0, WORDS), ADAMB_BAD_ARGUMENT);
-    EXPECT(adamb_snapshot_restore(bytes, 15, other, WORDS), ADAMB_BAD_BLOCK);
+    EXPECT(adamb_snapshot_restore(0, (uint32_t)length, &config, other, WORDS), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_snapshot_restore(bytes, (uint32_t)length, &config, 0, WORDS), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_snapshot_restore(bytes, (uint32_t)length, 0, other, WORDS), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_snapshot_restore(bytes, 15, &config, other, WORDS), ADAMB_BAD_BLOCK);
     uint8_t *few = malloc(3); /* the sanitizer sees a read behind its end */
     few[0] = few[1] = few[2] = 0;
-    EXPECT(adamb_snapshot_restore(few, 3, other, WORDS), ADAMB_BAD_BLOCK);
+    EXPECT(adamb_snapshot_restore(few, 3, &config, other, WORDS), ADAMB_BAD_BLOCK);
     free(few);
-    EXPECT(adamb_snapshot_restore(bytes, (uint32_t)length, other, words - 4), ADAMB_NO_MEMORY);
-    EXPECT(adamb_snapshot_restore(bytes, (uint32_t)length, other, WORDS), 0);
+    EXPECT(adamb_snapshot_restore(bytes, (uint32_t)length, &config, other, words - 4), ADAMB_NO_MEMORY);
+    EXPECT(adamb_snapshot_restore(bytes, (uint32_t)length, &config, other, WORDS), 0);
     for (int word = 0; word < 2; word++) { /* of another version */
         block[word] ^= 1;
         EXPECT(adamb_act(block, 0, state, action), ADAMB_BAD_BLOCK);
@@ -619,7 +620,7 @@ static void failing_reads(adamb_store *store, uint32_t words)
         fail_at = k;
         flash.face.read = failing_read;
         EXPECT(adamb_store_open(store, &flash.face, page, words), 0);
-        int code = adamb_store_restore(store, other, words);
+        int code = adamb_store_restore(store, &config, other, words);
         if (code == 0) {
             EXPECT(adamb_check(other, words), 0);
         } else {
@@ -642,20 +643,21 @@ static void storages(void)
     sim_setup(&flash, 64, 1024, 4, 1);
     memset(flash.data, 0, sizeof flash.data);
     EXPECT(adamb_store_open(&store, &flash.face, page, words), 0);
-    EXPECT(adamb_store_restore(&store, other, words), ADAMB_STORE_EMPTY);
+    EXPECT(adamb_store_restore(&store, &config, other, words), ADAMB_STORE_EMPTY);
     EXPECT(adamb_store_save(0, block), ADAMB_BAD_ARGUMENT);
     EXPECT(adamb_store_save(&store, 0), ADAMB_BAD_ARGUMENT);
-    EXPECT(adamb_store_restore(0, other, words), ADAMB_BAD_ARGUMENT);
-    EXPECT(adamb_store_restore(&store, 0, words), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_store_restore(&store, 0, other, words), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_store_restore(0, &config, other, words), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_store_restore(&store, &config, 0, words), ADAMB_BAD_ARGUMENT);
     for (int i = 0; i < 3; i++) {
         play(50);
         EXPECT(adamb_store_save(&store, block), 0);
     }
-    EXPECT(adamb_store_restore(&store, other, words - 4), ADAMB_NO_MEMORY);
+    EXPECT(adamb_store_restore(&store, &config, other, words - 4), ADAMB_NO_MEMORY);
     failing_reads(&store, words);
     flash.data[store.newest * 1024 + 20] ^= 1; /* in the heads, which a CRC of their own covers */
     EXPECT(adamb_store_open(&store, &flash.face, page, words), 0);
-    EXPECT(adamb_store_restore(&store, other, words), 0);
+    EXPECT(adamb_store_restore(&store, &config, other, words), 0);
     block[ADAMB_H_FREE_N]++;
     EXPECT(adamb_store_save(&store, block), ADAMB_BAD_BLOCK);
     block[ADAMB_H_FREE_N]--;
@@ -681,7 +683,7 @@ static void forged_snapshots(void)
             crc = i >= ADAMB_SNAPSHOT_AT_CRC && i < 16 ? crc : adamb_snapshot_crc(crc, bytes[i]);
         }
         adamb_snapshot_set32(bytes + ADAMB_SNAPSHOT_AT_CRC, ~crc);
-        EXPECT(adamb_snapshot_restore(bytes, length, other, words), forged == 0 ? 0 : ADAMB_BAD_BLOCK);
+        EXPECT(adamb_snapshot_restore(bytes, length, &config, other, words), forged == 0 ? 0 : ADAMB_BAD_BLOCK);
     }
 }
 
@@ -707,9 +709,9 @@ static void heads(void)
     configure(1, 1, 5, 0, 2);
     words = begin(40);
     EXPECT(adamb_snapshot_head(block, head) > 0, 1);
-    EXPECT(adamb_snapshot_finish(head, block, words), 0);
+    EXPECT(adamb_snapshot_finish(head, adamb_config_dims(&config), block, words), 0);
     head[ADAMB_SNAPSHOT_AT_UNITS]++;
-    EXPECT(adamb_snapshot_finish(head, block, words), ADAMB_BAD_BLOCK);
+    EXPECT(adamb_snapshot_finish(head, adamb_config_dims(&config), block, words), ADAMB_BAD_BLOCK);
     EXPECT(block[0], 0);
     begin(40);
     EXPECT(adamb_snapshot_head(block, head) > 0, 1);
@@ -726,7 +728,7 @@ static void heads(void)
     EXPECT(adamb_snapshot_head_check(head, 16 + 2 * (ADAMB_H_WORDS - 1)), ADAMB_BAD_BLOCK);
     EXPECT(adamb_snapshot_head(block, head) > 0, 1);
     head[ADAMB_SNAPSHOT_AT_WORDS] ^= 4;
-    EXPECT(adamb_snapshot_finish(head, block, words), ADAMB_BAD_BLOCK);
+    EXPECT(adamb_snapshot_finish(head, adamb_config_dims(&config), block, words), ADAMB_BAD_BLOCK);
 }
 
 /* --- the guard --- */
@@ -855,7 +857,7 @@ static void wrong_words(void)
 /* Ranges that rise and fall, that touch the ends of 32 bits, and a counter at its end. */
 static void units(void)
 {
-    adamb_unit unit = {0, 1, 7};
+    adamb_unit unit = {0, 1, 7, 0};
     EXPECT(adamb_unit_init(0, 0, 1), ADAMB_BAD_ARGUMENT);
     EXPECT(adamb_unit_init(&unit, 5, 5), ADAMB_BAD_CONFIG);
     EXPECT(adamb_unit_init(&unit, INT32_MIN, INT32_MAX), ADAMB_BAD_CONFIG);
@@ -869,11 +871,11 @@ static void units(void)
         EXPECT(adamb_unit_code(&unit, full), 65535);
         EXPECT(adamb_unit_value(&unit, 0), zero);
         EXPECT(adamb_unit_value(&unit, 65535), full);
-        EXPECT((long)unit.out_of_range, 0);
+        EXPECT((long)unit.out_of_range + unit.outside, 0);
         if (zero > INT32_MIN && zero < INT32_MAX) {
             EXPECT(adamb_unit_code(&unit, INT32_MIN), zero < full ? 0 : 65535);
             EXPECT(adamb_unit_code(&unit, INT32_MAX), zero < full ? 65535 : 0);
-            EXPECT((long)unit.out_of_range, 2);
+            EXPECT((long)unit.out_of_range + unit.outside, 3);
         }
     }
     unit.out_of_range = 0x3FFFFFFE;

@@ -247,16 +247,22 @@ static void restore_into(arena *a, const uint8_t *data, uint32_t length)
 {
     uint16_t *w = words_of(a);
     memset(w, 0x5A, 2 * a->words);
-    int code = adamb_snapshot_restore(data, length, w, a->words);
+    adamb_config expected = config; /* as of a program of these dimensions */
+    if (length >= 16 + 2 * ADAMB_H_WORDS) {
+        uint16_t dims = adamb_snapshot_get16(data + 16 + 2 * ADAMB_H_DIMS);
+        expected.d_s = dims & 15, expected.d_a = dims >> 4 & 15, expected.horizon = (uint8_t)(dims >> 8);
+    }
+    int code = adamb_snapshot_restore(data, length, &expected, w, a->words);
     if (code == 0) {
         inspect(a);
         config.horizon = (uint8_t)(w[ADAMB_H_DIMS] >> 8);
         config.d_a = (uint8_t)(w[ADAMB_H_DIMS] >> 4 & 15);
+        config.d_s = (uint8_t)(w[ADAMB_H_DIMS] & 15);
         next_h = steps = 0;
         steps_most = STEPS_FEW;
         play(w, 24, take(), 1);
         inspect(a);
-    } else if (code != ADAMB_BAD_BLOCK && code != ADAMB_NO_MEMORY) {
+    } else if (code != ADAMB_BAD_BLOCK && code != ADAMB_NO_MEMORY && code != ADAMB_BAD_DIMENSIONS) {
         fail("restore answers");
     } else {
         for (uint32_t i = 1; i < a->words; i++) {
@@ -384,7 +390,7 @@ static void snapshot_round(void)
     }
     if (code > 0) {
         open_arena(&theirs, words);
-        int back = adamb_snapshot_restore(bytes, (uint32_t)length, words_of(&theirs), words);
+        int back = adamb_snapshot_restore(bytes, (uint32_t)length, &config, words_of(&theirs), words);
         if (back != (words < 4u * w[ADAMB_H_UNITS] ? ADAMB_NO_MEMORY : 0)) {
             fail("restore of a sound snapshot");
         }
@@ -457,7 +463,7 @@ static void boot(void)
         fail("open");
     }
     memset(w, 0xA5, 2 * ours.words);
-    int code = adamb_store_restore(&store, w, ours.words);
+    int code = adamb_store_restore(&store, &config, w, ours.words);
     int is_old = code == 0 && store_holds && same_used(w, completed);
     if (!tampered && !is_old && !(code == 0 && store_coming && same_used(w, coming)) &&
         !(code == ADAMB_STORE_EMPTY && !store_holds)) {

@@ -81,7 +81,8 @@ static void try_copy(uint64_t calls)
     int32_t length = adamb_snapshot_save(one.block, bytes, sizeof bytes);
     other = kept = one;
     memset(other.block, 0xA5, sizeof other.block);
-    if (length < 0 || adamb_snapshot_restore(bytes, (uint32_t)length, other.block, k->words) != 0) {
+    adamb_config g = {.d_s = k->d_s, .d_a = k->d_a, .horizon = k->horizon};
+    if (length < 0 || adamb_snapshot_restore(bytes, (uint32_t)length, &g, other.block, k->words) != 0) {
         fail("snapshot", calls);
     }
     for (uint32_t i = 0; i < TRIAL; i++) {

@@ -177,7 +177,7 @@ static uint32_t boot(uint32_t completed, uint32_t coming)
     if (adamb_store_open(&store, &flash.face, page, k->words) != 0) {
         fail("open", completed * SPAN);
     }
-    int code = adamb_store_restore(&store, block, k->words);
+    int code = adamb_store_restore(&store, &config, block, k->words);
     if (code == ADAMB_STORE_EMPTY && completed == 0) {
         new_block();
     } else if (code != 0) {

@@ -49,6 +49,7 @@ static adamb_store main_store, other_store;
 static uint16_t block[WORDS], found[WORDS], completed[WORDS], coming[WORDS];
 static uint32_t words, run_random;
 static int any_completed;
+static adamb_config config = {.d_s = 1, .d_a = 1, .horizon = 4, .share = 2, .detect = 1, .auto_bonus = 1};
 
 static void setup(sim_flash *f, char **a, uint32_t seed)
 {
@@ -60,7 +61,6 @@ static void setup(sim_flash *f, char **a, uint32_t seed)
 
 static void new_block(uint32_t seed)
 {
-    adamb_config config = {.d_s = 1, .d_a = 1, .horizon = 4, .share = 2, .detect = 1, .auto_bonus = 1};
     config.seed = (uint16_t)seed;
     adamb_thresholds(&config, 2, 1, 1);
     run_random = seed * 2654435761u | 1;
@@ -112,7 +112,7 @@ static int judge(adamb_store *store, int saved, const uint16_t *last, const uint
 {
     int code;
     memset(found, 0x5A, sizeof found);
-    code = adamb_store_restore(store, found, words);
+    code = adamb_store_restore(store, &config, found, words);
     if (code == ADAMB_STORE_EMPTY && !saved) {
         return found[0] == 0x5A5A ? 0 : (fail("a store without a save changed the block"), 0);
     }
@@ -305,7 +305,7 @@ static void run_flips(void)
     memcpy(coming, found, sizeof found);
     for (uint32_t i = 0; i < 8u * (uint32_t)length; i++, flips++) {
         bytes[i / 8] ^= (uint8_t)(1u << i % 8);
-        if (adamb_snapshot_restore(bytes, (uint32_t)length, found, words) >= 0) {
+        if (adamb_snapshot_restore(bytes, (uint32_t)length, &config, found, words) >= 0) {
             fail("a flipped bit was accepted");
         }
         bytes[i / 8] ^= (uint8_t)(1u << i % 8);
@@ -314,14 +314,14 @@ static void run_flips(void)
         }
     }
     for (int32_t i = 0; i < length; i++) {
-        if (adamb_snapshot_restore(bytes, (uint32_t)i, found, words) >= 0) {
+        if (adamb_snapshot_restore(bytes, (uint32_t)i, &config, found, words) >= 0) {
             fail("a shortened snapshot was accepted");
         }
     }
     if (memcmp(found, coming, sizeof found) != 0) {
         fail("a refused snapshot changed the block");
     }
-    if (adamb_snapshot_restore(bytes, (uint32_t)length, found, words) != 0 || !is(block)) {
+    if (adamb_snapshot_restore(bytes, (uint32_t)length, &config, found, words) != 0 || !is(block)) {
         fail("the sound snapshot was refused");
     }
     printf("%d bytes, %u flips and %d shortened ones found\n", (int)length, (unsigned)flips, (int)length);
@@ -390,7 +390,7 @@ static void run_forge(int forgeries)
         adamb_snapshot_set32(save + 12, crc_of(save, 12, 32));
         open_store(&main_store, &main_flash, main_page);
         memset(found, 0x5A, sizeof found);
-        code = adamb_store_restore(&main_store, found, words);
+        code = adamb_store_restore(&main_store, &config, found, words);
         if (code == 0 && adamb_check(found, words) != 0) {
             fail("a forged save was taken that does not pass the check");
         }

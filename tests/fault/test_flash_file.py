@@ -50,7 +50,7 @@ def used_block(seed=9):
 def restored(path):
     found = array("H", bytes(2 * WORDS))
     saves = store.open(FileFlash(path), WORDS)
-    return saves.restore(found), found
+    return saves.restore(core.Config(), found), found
 
 
 def test_a_save_is_there_after_the_file_is_opened_again(tmp_path):

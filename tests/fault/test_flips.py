@@ -65,7 +65,7 @@ PLANTED = {
     ),
     "a size that is not sealed": (
         "adamb_internal.h",
-        "(w[ADAMB_H_UNITS] * 11u + w[ADAMB_H_DIMS])",
+        "((uint32_t)w[ADAMB_H_UNITS] * 11u + w[ADAMB_H_DIMS])",
         "w[ADAMB_H_DIMS]",
     ),
 }

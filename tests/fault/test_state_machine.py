@@ -136,10 +136,10 @@ class Twins(RuleBasedStateMachine):
         self.snapshots.append(bytes(out[0][: lengths[0]]))
 
     def restore_both(self, data: bytes) -> int:
-        pointer = binding.ffi.from_buffer("uint16_t[]", self.c_block)
+        pointer, given = binding.ffi.from_buffer("uint16_t[]", self.c_block), binding.c_config(self.config)
         codes = [
-            snapshot.restore(data, self.python_block),
-            binding.lib.adamb_snapshot_restore(data, len(data), pointer, self.words),
+            snapshot.restore(data, self.config, self.python_block),
+            binding.lib.adamb_snapshot_restore(data, len(data), given, pointer, self.words),
         ]
         assert codes[0] == codes[1]
         return codes[0]
@@ -188,7 +188,8 @@ class Twins(RuleBasedStateMachine):
         for flash in self.flashes:
             flash.power_on()
         self.open_stores()
-        codes = [self.c_store.restore(self.c_block), self.store.restore(self.python_block)]
+        pairs = ((self.c_store, self.c_block), (self.store, self.python_block))
+        codes = [made.restore(self.config, block) for made, block in pairs]
         assert codes[0] == codes[1]
         self.next_h = 0
         if codes[0] == _spec.ERR_EMPTY:

@@ -15,7 +15,7 @@ import pytest
 from adamb.firmware_model import _spec, core, store
 from adamb.firmware_model.host import binding
 from support.drivers import FLAGS, SANITIZERS, Driver
-from support.flash import TEARS, CStore, Flash
+from support.flash import TEARS, CStore, Flash, fitting
 from support.paths import CORE, FAULT
 from support.planted import Fickle
 from support.used_blocks import CONFIGS, new_block
@@ -157,7 +157,8 @@ def test_both_twins_leave_the_same_flash_through_cuts_and_restores():
                 flash.power_on()
             stores = [CStore(twins[0], 240), store.open(twins[1], 240)]
         found = [array("H", b"\x5a" * 480) for _ in range(2)]
-        assert [each.restore(into) for each, into in zip(stores, found, strict=True)] == [0, 0]
+        config = fitting(block)
+        assert [each.restore(config, into) for each, into in zip(stores, found, strict=True)] == [0, 0]
         assert found[0] == found[1]
         assert twins[0].data == twins[1].data and twins[0].erases == twins[1].erases, i
         assert not isinstance(stores[0], CStore) or stores[0].intact
@@ -176,7 +177,7 @@ def test_power_lost_at_every_operation_of_the_python_store_loses_no_completed_sa
         cut = flash.dead
         flash.power_on()
         found = array("H", bytes(480))
-        assert store.open(flash, 240).restore(found) == 0
+        assert store.open(flash, 240).restore(fitting(last), found) == 0
         assert same_used(found, coming) or (code != 0 and same_used(found, last)), f"operation {operation}"
     assert not cut, "the loop must reach the end of the save"
 
@@ -186,18 +187,18 @@ def test_an_empty_store_a_small_block_and_a_damaged_one_are_told_apart(open_stor
     flash = Flash(64, 512, 4, seed=1)
     made = open_store(flash, 240)
     block = array("H", b"\x5a" * 480)
-    assert made.restore(block) == _spec.ERR_EMPTY and set(block) == {0x5A5A}
+    assert made.restore(core.Config(), block) == _spec.ERR_EMPTY and set(block) == {0x5A5A}
     state = next(learning_blocks(50))
     assert made.save(state) == 0
     small = array("H", b"\x5a" * 476)
-    assert made.restore(small) == _spec.ERR_MEMORY and set(small) == {0x5A5A}
+    assert made.restore(fitting(state), small) == _spec.ERR_MEMORY and set(small) == {0x5A5A}
     damaged = array("H", state)
     damaged[_spec.H_FREE_N] += 1
     image = bytes(flash.data)
     assert made.save(damaged) == _spec.ERR_BLOCK and flash.data == image
     larger = array("H", bytes(2 * 400))
     assert isinstance(binding.init(core.Config(), larger), binding.Controller)
-    assert made.restore(larger) == 0 and same_used(larger, state)
+    assert made.restore(fitting(state), larger) == 0 and same_used(larger, state)
 
 
 @pytest.mark.parametrize(
@@ -218,7 +219,7 @@ def test_saves_of_another_version_are_told_and_left_alone(monkeypatch):
     monkeypatch.undo()
     block = array("H", b"\x5a" * 480)
     for made in (store.open(flash, 240), CStore(flash, 240)):
-        assert made.restore(block) == _spec.ERR_BLOCK and set(block) == {0x5A5A}
+        assert made.restore(fitting(state), block) == _spec.ERR_BLOCK and set(block) == {0x5A5A}
 
 
 def test_every_kind_of_controller_can_be_stored():
@@ -227,7 +228,7 @@ def test_every_kind_of_controller_can_be_stored():
         flash = Flash(64, 1024, 2 * (len(words) // 512 + 2))
         assert CStore(flash, len(words)).save(words) == 0
         found = array("H", bytes(2 * len(words)))
-        assert store.open(flash, len(words)).restore(found) == 0
+        assert store.open(flash, len(words)).restore(fitting(words), found) == 0
         assert same_used(found, words), name
 
 

@@ -59,7 +59,7 @@ def test_a_board_is_one_toml_file_its_pins_included(copy):
     assert "our-board" in copy.adamb(*plan.split())
     copy.adamb("port", "--board", "ours", "--out", "port")
     program = next((copy.folder / "port").rglob("adamb_board.py")).read_text(encoding="utf-8")
-    assert 'ADC(Pin("A7"))' in program and "PWM(Pin(3))" in program
+    assert 'ADC(Pin("A7"))' in program and "PWM(Pin(3), " in program
 
 
 def test_a_command_is_one_file(copy):

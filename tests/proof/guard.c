@@ -13,16 +13,17 @@ static int contract_init(const adamb_config *config, uint16_t *block, uint32_t w
 {
     __CPROVER_havoc_object(block);
     int result = any8() ? 0 : any8() ? ADAMB_BAD_CONFIG : ADAMB_NO_MEMORY;
-    ASSUME(result != 0 || (words >= ADAMB_H_WORDS && sealed(block, words)));
+    ASSUME(result != 0 || (words >= ADAMB_H_WORDS && sealed(block, words) && block[ADAMB_H_DIMS] == adamb_config_dims(config)));
     return result;
 }
 #define adamb_init contract_init
 
-static int contract_restore(adamb_store *store, uint16_t *block, uint32_t words)
+static int contract_restore(adamb_store *store, const adamb_config *config, uint16_t *block, uint32_t words)
 {
     __CPROVER_havoc_object(block);
     int result = any_int();
-    ASSUME(result <= 0 && (result != 0 || (words >= ADAMB_H_WORDS && sealed(block, words))));
+    ASSUME(result <= 0 && (result != 0 || (words >= ADAMB_H_WORDS && sealed(block, words) &&
+                                           block[ADAMB_H_DIMS] == adamb_config_dims(config))));
     return result;
 }
 #define adamb_store_restore contract_restore
@@ -93,7 +94,12 @@ void prove_scrub(void)
     REACHED;
 }
 
-/* Whatever a call returned: what is left is a block that was made or restored, or an error that says there is none. */
+/* Whatever a call returned: what is left is a block of the program's dimensions, or one that every call refuses. */
+static int for_program(const uint16_t *block, uint32_t words, const adamb_config *config)
+{
+    return words >= ADAMB_H_WORDS && sealed(block, words) && block[ADAMB_H_DIMS] == adamb_config_dims(config);
+}
+
 void prove_guard(void)
 {
     adamb_guard guard;
@@ -103,10 +109,10 @@ void prove_guard(void)
     uint16_t *block = any8() ? any_block(words) : 0;
     int result = adamb_guard_open(any8() ? &guard : 0, any8() ? &config : 0, block, words, any8() ? &store : 0);
     if (result != ADAMB_BAD_ARGUMENT) {
-        CHECK(result < 0 || (words >= ADAMB_H_WORDS && sealed(block, words)));
+        CHECK(result < 0 ? words == 0 || block[ADAMB_H_MAGIC] != ADAMB_MAGIC : for_program(block, words, &config));
         int code = any_int();
         result = any8() ? adamb_guard_handle(&guard, code) : any8() ? adamb_guard_tick(&guard) : adamb_guard_save(&guard);
-        CHECK(result < 0 || result == 0 || result == code || sealed(block, words));
+        CHECK(result <= 0 || result == code || for_program(block, words, &config));
     }
     REACHED;
 }

@@ -1,25 +1,18 @@
 /* adamb_snapshot_restore for any bytes of any length and any block. */
 #include "contracts.h"
 
-/* check.c and header.c: what an accepted block has. */
-static int contract_check(const uint16_t *block, uint32_t words)
-{
-    if (block == 0 || words < ADAMB_H_WORDS) {
-        return ADAMB_BAD_ARGUMENT;
-    }
-    return any8() && sealed(block, words) && block[ADAMB_H_FRESH] <= block[ADAMB_H_UNITS] ? 0 : ADAMB_BAD_BLOCK;
-}
-#define adamb_check contract_check
-
+#include "contract_check.h"
 #define CUT_adamb_snapshot_restore_1 CUT_AT(1, HOLDS(i < length), i = any32(); crc = any32(), length - i)
 #define CUT_adamb_snapshot_restore_2                             \
     CUT_AT(2, HOLDS(i >= ADAMB_SNAPSHOT_HEAD_BYTES && i < length), \
            i = any32(); __CPROVER_havoc_object(block), length - i)
-#define CUT_adamb_snapshot_finish_1 CUT_AT(1, HOLDS(i < words), i = any32(); __CPROVER_havoc_object(block), words - i)
 #define CUT_adamb_snapshot_head_1 \
     CUT_AT(1, HOLDS(i < (uint32_t)length), i = any32(); crc = any32(), (uint32_t)length - i)
 #define CUT_adamb_snapshot_save_1 \
     CUT_AT(1, HOLDS(i >= 0 && i < length), i = any_int(); __CPROVER_havoc_object(out), length - i)
+#define CUT_adamb_snapshot_finish_1                                                             \
+    CUT_AT(1, HOLDS(i >= keep && i < words) HOLDS(keep == 0 || seal_kept(block, checked)),      \
+           i = any32(); clear_some(block, keep), words - i)
 #include "adamb_snapshot.c"
 
 static uint8_t *any_bytes(uint32_t length)
@@ -34,8 +27,11 @@ void prove_restore(void)
     uint32_t length = any32(), words = any32();
     uint8_t *data = any8() ? any_bytes(length) : 0;
     uint16_t *block = any8() ? any_block(words) : 0;
-    int result = adamb_snapshot_restore(data, length, block, words);
-    CHECK(result == 0 || result == ADAMB_BAD_ARGUMENT || result == ADAMB_BAD_BLOCK || result == ADAMB_NO_MEMORY);
+    adamb_config config;
+    int result = adamb_snapshot_restore(data, length, any8() ? &config : 0, block, words);
+    CHECK(result == 0 || result == ADAMB_BAD_ARGUMENT || result == ADAMB_BAD_BLOCK || result == ADAMB_NO_MEMORY ||
+          result == ADAMB_BAD_DIMENSIONS);
+    CHECK(result != 0 || (words >= ADAMB_H_WORDS && sealed(block, words) && block[ADAMB_H_DIMS] == adamb_config_dims(&config)));
     REACHED;
 }
 

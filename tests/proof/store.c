@@ -4,25 +4,7 @@
 #include "adamb_number.c"
 #define adamb_number_divide contract_divide
 
-/* check.c and header.c: what an accepted block has. */
-static proof_seal checked;
-
-static int contract_check(const uint16_t *block, uint32_t words)
-{
-    if (block == 0 || words < ADAMB_H_WORDS) {
-        return ADAMB_BAD_ARGUMENT;
-    }
-    checked = seal_of(block);
-    return any8() && sealed(block, words) && block[ADAMB_H_FRESH] <= block[ADAMB_H_UNITS] ? 0 : ADAMB_BAD_BLOCK;
-}
-#define adamb_check contract_check
-
-/* What is cleared lies behind the part in use: the header stays as it was checked. */
-static void clear_some(uint16_t *block, uint32_t keep)
-{
-    __CPROVER_havoc_object(block);
-    ASSUME(keep == 0 || seal_kept(block, checked));
-}
+#include "contract_check.h"
 #define adamb_snapshot_head contract_snapshot_head
 #define CUT_adamb_snapshot_finish_1                                                             \
     CUT_AT(1, HOLDS(i >= keep && i < words) HOLDS(keep == 0 || seal_kept(block, checked)),      \
@@ -245,7 +227,8 @@ void prove_store_restore(void)
     uint32_t words = any32();
     uint16_t *block = any8() ? any_block(words) : 0;
     block_words = words;
-    int result = adamb_store_restore(any8() ? &s : 0, block, words);
-    CHECK(result != 0 || (words >= ADAMB_H_WORDS && sealed(block, words)));
+    adamb_config config;
+    int result = adamb_store_restore(any8() ? &s : 0, any8() ? &config : 0, block, words);
+    CHECK(result != 0 || (words >= ADAMB_H_WORDS && sealed(block, words) && block[ADAMB_H_DIMS] == adamb_config_dims(&config)));
     REACHED;
 }

@@ -5,12 +5,18 @@ ARDUINO_H = """
 #include <stdint.h>
 #include <stdio.h>
 enum { A0 = 14, A1 = 15 };
+#ifdef SCRIPTED /* by the test */
+int analogRead(int);
+void analogWrite(int, int);
+void delay(unsigned long);
+#else
 #ifndef READING
 #define READING 512
 #endif
 static inline int analogRead(int) { return READING; }
 static inline void analogWrite(int, int) {}
 static inline void delay(unsigned long) {}
+#endif
 static inline long map(long x, long a, long b, long c, long d) { return (x - a) * (d - c) / (b - a) + c; }
 struct Port {
     void begin(long) {}

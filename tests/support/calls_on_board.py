@@ -158,7 +158,8 @@ def blocks():
         check.check(array("H", bytes(8))),
     )
     print(check.stats(block), check.stats(array("H", bytes(8))))
-    controller = core.init(core.Config(seed=3, d_a=2, horizon=4), block)
+    config = core.Config(seed=3, d_a=2, horizon=4)
+    controller = core.init(config, block)
     print(life(controller, 1, 2, 4, 400), sums(block), check.check(block))
     print(sorted(check.stats(block).items()))
     again = core.attach(block)
@@ -177,9 +178,10 @@ def blocks():
     copy = array("H", bytes(4096))
     data = bytearray(snapshot.bytes(block))
     print(len(data), snapshot.save(block, bytearray(20)), snapshot.save(block, data), sums(data))
-    print(snapshot.restore(data, array("H", bytes(64))), snapshot.restore(data, copy), sums(copy))
+    print(snapshot.restore(data, config, array("H", bytes(64))), snapshot.restore(data, core.Config(), copy))
+    print(snapshot.restore(data, config, copy), sums(copy))
     data[30] ^= 1
-    print(snapshot.restore(data, copy), sums(copy), snapshot.restore(b"", copy))
+    print(snapshot.restore(data, config, copy), sums(copy), snapshot.restore(b"", config, copy))
 
 
 def stores():
@@ -193,7 +195,7 @@ def stores():
     print(shown(store.open(flash, 512)))
     flash.page_bytes = 64
     kept = store.open(flash, len(block))
-    print(kept.sequence, kept.restore(block), kept.flash is flash)
+    print(kept.sequence, kept.restore(core.Config(), block), kept.flash is flash)
     controller = core.attach(block)
     for _ in range(5):
         print(life(controller, 1, 1, 5, 25), kept.save(block), kept.sequence, sums(flash.data))
@@ -202,7 +204,8 @@ def stores():
     print(kept.save(block))
     flash.left = 1000000
     kept = store.open(flash, len(block))
-    print(kept.sequence, kept.restore(block), sums(block), kept.restore(array("H", bytes(300))))
+    print(kept.sequence, kept.restore(core.Config(), block), sums(block))
+    print(kept.restore(core.Config(), array("H", bytes(300))), kept.restore(core.Config(d_a=2), block))
     block[1] ^= 1
     print(kept.save(block))
 
@@ -217,7 +220,7 @@ class Saves:
         self.data = bytes(block)
         return 0
 
-    def restore(self, block):
+    def restore(self, config, block):
         if self.data is None:
             return -6
         memoryview(block)[:] = array("H", self.data)
@@ -263,7 +266,7 @@ def units():
             print(ends, made)
             continue
         print(
-            [made.code(value) for value in (0, 1, 999, 2100, 4000, -1, 9999, 1 << 40, -(1 << 40))],
+            [(made.code(value), made.outside) for value in (0, 1, 999, 4000, -1, 9999, 1 << 40, -(1 << 40))],
             made.out_of_range,
         )
         print([made.value(code) for code in (0, 1, 34406, 65535)], made.zero, made.full)

@@ -6,7 +6,10 @@ The C twin of it, for tens of thousands of cuts, is in store_driver.c.
 from __future__ import annotations
 
 import random
+from types import SimpleNamespace
 from typing import Any
+
+from adamb.firmware_model import _spec
 
 BEHIND = 8  # bytes behind a buffer, to see that nobody writes there
 TEARS = ("nothing", "a part", "some bits", "everything", "garbage")
@@ -98,6 +101,23 @@ class Flash:
         return {"nothing": old, "everything": new, "garbage": bytearray(masks)}[self.tear]
 
 
+def sizes_of(config: Any) -> dict[str, int]:
+    """What a restore compares of a configuration."""
+    return {name: getattr(config, name) for name in ("d_s", "d_a", "horizon")}
+
+
+def fitting(words: Any) -> SimpleNamespace:
+    """A configuration of the dimensions and the horizon of a block."""
+    dims = words[_spec.H_DIMS]
+    return SimpleNamespace(d_s=dims & 15, d_a=dims >> 4 & 15, horizon=dims >> 8)
+
+
+def fitting_bytes(data: bytes) -> SimpleNamespace:
+    """The same of a snapshot, however short."""
+    head = _spec.SNAPSHOT_HEAD_BYTES + 2 * _spec.H_DIMS
+    return fitting({_spec.H_DIMS: int.from_bytes(data[head : head + 2], "little")})
+
+
 class CStore:
     """The C store on the same kind of storage, with the calls of the Python twin's."""
 
@@ -132,8 +152,9 @@ class CStore:
     def save(self, block: Any) -> int:
         return int(self._lib.adamb_store_save(self._store, self._pointer(block)))
 
-    def restore(self, block: Any) -> int:
-        return int(self._lib.adamb_store_restore(self._store, self._pointer(block), len(block)))
+    def restore(self, config: Any, block: Any) -> int:
+        given = self._ffi.new("adamb_config *", sizes_of(config))
+        return int(self._lib.adamb_store_restore(self._store, given, self._pointer(block), len(block)))
 
     @property
     def intact(self) -> bool:

@@ -7,10 +7,15 @@ from types import SimpleNamespace
 from typing import Any
 
 from adamb.firmware_model.host.binding import ffi
-from support.flash import Flash
+from support.flash import Flash, fitting_bytes, sizes_of
 from support.machines import Calls, Processor, structure
 
 STATISTICS = [name for name, _ in ffi.typeof("adamb_statistics").fields]
+
+
+def expected(config: Any) -> bytes:
+    """The members of a configuration that a restore compares: its first three bytes."""
+    return bytes(sizes_of(config).values())
 
 
 class Saved:
@@ -21,6 +26,7 @@ class Saved:
         self.block = machine.reserve(2 * words)
         self._bytes = machine.reserve(2 * words + 16)
         self._place = machine.keep(bytes(8))
+        self._given = machine.reserve(ffi.sizeof("adamb_config"))
         self._stats = machine.reserve(ffi.sizeof("adamb_statistics"))
 
     def put(self, words: array) -> None:
@@ -37,7 +43,9 @@ class Saved:
 
     def restore(self, data: bytes) -> int:
         self.machine.write(self._bytes, data)
-        return self.machine.call("adamb_snapshot_restore", self._bytes, len(data), self.block, self.words)
+        self.machine.write(self._given, expected(fitting_bytes(data)))
+        here = (self._bytes, len(data), self._given, self.block, self.words)
+        return self.machine.call("adamb_snapshot_restore", *here)
 
     def check(self) -> int:
         return self.machine.call("adamb_check", self.block, self.words)
@@ -64,6 +72,7 @@ class MachineStore:
     def __init__(self, machine: Processor, flash: Flash, words: int) -> None:
         self.machine = machine
         self._block, self._words = machine.reserve(2 * words), words
+        self._given = machine.reserve(ffi.sizeof("adamb_config"))
 
         def read(_: int, address: int, data: int, count: int) -> int:
             buffer = bytearray(count)
@@ -90,9 +99,10 @@ class MachineStore:
         self.machine.write_words(self._block, block)
         return self.machine.call("adamb_store_save", self.place, self._block)
 
-    def restore(self, block: array) -> int:
+    def restore(self, config: Any, block: array) -> int:
         self.machine.write_words(self._block, block)
-        code = self.machine.call("adamb_store_restore", self.place, self._block, len(block))
+        self.machine.write(self._given, expected(config))
+        code = self.machine.call("adamb_store_restore", self.place, self._given, self._block, len(block))
         block[:] = self.machine.words(self._block, len(block))
         return code
 

@@ -26,6 +26,7 @@ class World:
     temperature = 13000
     duty = 0
     reads = 0
+    feeds = 0
 
 class Pin:
     def __init__(self, name):
@@ -42,12 +43,16 @@ class ADC:
         return World.temperature
 
 class PWM:
-    def __init__(self, pin):
-        pass
-    def freq(self, hertz):
-        pass
+    def __init__(self, pin, freq, duty_u16):
+        self.duty_u16(duty_u16)
     def duty_u16(self, duty):
         World.duty = duty
+
+class WDT:
+    def __init__(self, timeout):
+        assert 500 < timeout <= 8388
+    def feed(self):
+        World.feeds += 1
 """
 
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from adamb.firmware_model import _spec
-from support.flash import CStore, Flash
+from support.flash import CStore, Flash, fitting_bytes, sizes_of
 
 FILL = 0x5A5A
 Place = tuple[int, int, int]
@@ -64,7 +64,7 @@ class PythonTwin:
 
     def restore(self, data: bytes, words: int) -> tuple[int, array]:
         block = array("H", [FILL] * words)
-        return int(self.module("snapshot").restore(data, block)), block
+        return int(self.module("snapshot").restore(data, fitting_bytes(data), block)), block
 
     def open_store(self, flash: Flash, words: int) -> Any:
         return self.module("store").open(flash, words)
@@ -142,9 +142,9 @@ class CTwin:
 
     def restore(self, data: bytes, words: int) -> tuple[int, array]:
         block = array("H", [FILL] * words)
-        return int(
-            self.binding.lib.adamb_snapshot_restore(data, len(data), self.pointer(block), words)
-        ), block
+        given = self.binding.ffi.new("adamb_config *", sizes_of(fitting_bytes(data)))
+        lib, pointer = self.binding.lib, self.pointer(block)
+        return int(lib.adamb_snapshot_restore(data, len(data), given, pointer, words)), block
 
     def open_store(self, flash: Flash, words: int) -> Any:
         made = CStore(flash, words)
@@ -223,3 +223,7 @@ class CUnit:
     @out_of_range.setter
     def out_of_range(self, value: int) -> None:
         self._unit.out_of_range = value
+
+    @property
+    def outside(self) -> int:
+        return int(self._unit.outside)

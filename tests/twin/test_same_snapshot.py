@@ -15,6 +15,7 @@ from adamb.firmware_model.host import binding
 from adamb.firmware_model.host.binding import ffi, lib
 from adamb.tools.device.micropython.interpreter import run_program
 from adamb.tools.device.micropython.package import BOARD_FOLDER, modules
+from support.flash import fitting, fitting_bytes, sizes_of
 from support.used_blocks import TWINS, used_block
 
 cases = pytest.mark.parametrize("name", TWINS)
@@ -37,12 +38,13 @@ def python_save(block: array, capacity: int | None = None) -> bytes | int:
 def c_restore(data: bytes, words: int) -> tuple[int, array]:
     block = array("H", [FILL] * words)
     pointer = ffi.from_buffer("uint16_t[]", block)
-    return int(lib.adamb_snapshot_restore(data, len(data), pointer, words)), block
+    given = ffi.new("adamb_config *", sizes_of(fitting_bytes(data)))
+    return int(lib.adamb_snapshot_restore(data, len(data), given, pointer, words)), block
 
 
 def python_restore(data: bytes, words: int) -> tuple[int, array]:
     block = array("H", [FILL] * words)
-    return snapshot.restore(data, block), block
+    return snapshot.restore(data, fitting_bytes(data), block), block
 
 
 def with_crc(data: bytearray) -> bytes:
@@ -131,8 +133,10 @@ def test_what_does_not_fit_is_refused():
     assert lib.adamb_snapshot_bytes(nothing) == _spec.ERR_ARGUMENT
     assert lib.adamb_snapshot_save(pointer, nothing, 9) == _spec.ERR_ARGUMENT
     assert lib.adamb_snapshot_save(nothing, ffi.new("uint8_t[9]"), 9) == _spec.ERR_ARGUMENT
-    assert lib.adamb_snapshot_restore(nothing, 16, pointer, 600) == _spec.ERR_ARGUMENT
-    assert lib.adamb_snapshot_restore(data, len(data), nothing, 600) == _spec.ERR_ARGUMENT
+    given = ffi.new("adamb_config *", sizes_of(fitting(block)))
+    assert lib.adamb_snapshot_restore(nothing, 16, given, pointer, 600) == _spec.ERR_ARGUMENT
+    assert lib.adamb_snapshot_restore(data, len(data), nothing, pointer, 600) == _spec.ERR_ARGUMENT
+    assert lib.adamb_snapshot_restore(data, len(data), given, nothing, 600) == _spec.ERR_ARGUMENT
 
 
 def test_a_damaged_block_is_not_saved():
@@ -166,8 +170,9 @@ class Flash:
         return 0
 
 def main():
+    config = core.Config(horizon=4)
     block = array("H", bytes(480))
-    controller = core.init(core.Config(horizon=4), block)
+    controller = core.init(config, block)
     flash = Flash()
     kept = store.open(flash, 240)
     action = array("H", (0,))
@@ -180,14 +185,14 @@ def main():
     data = bytearray(snapshot.bytes(block))
     results.append(snapshot.save(block, data))
     found = array("H", bytes(480))
-    results.append(store.open(flash, 240).restore(found))
+    results.append(store.open(flash, 240).restore(config, found))
     other = array("H", bytes(480))
-    results.append(snapshot.restore(data, other))
+    results.append(snapshot.restore(data, config, other))
     results.append(binascii.crc32(data))
     results.append(binascii.crc32(flash.data))
     results.append(binascii.crc32(bytes(found)) == binascii.crc32(bytes(other)))
     data[30] ^= 1
-    results.append(snapshot.restore(data, other))
+    results.append(snapshot.restore(data, config, other))
     print(json.dumps(results))
 
 main()

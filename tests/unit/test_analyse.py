@@ -60,7 +60,9 @@ def test_all_c_of_the_packages_is_analysed_or_excused_with_a_reason():
 
 
 def test_only_files_that_another_build_reads_are_excused():
-    assert all('#include "adamb_module.h"' in (ROOT / file).read_text() for file in analyse.EXCUSED)
+    foreign = ('#include "adamb_module.h"', "#include <simavr/")
+    for file in analyse.EXCUSED:
+        assert any(header in (ROOT / file).read_text() for header in foreign), file
     assert all("__asm__" in (ROOT / file).read_text() for file in analyse.CROSS)
 
 

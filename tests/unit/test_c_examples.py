@@ -19,7 +19,9 @@ DOCUMENTS = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob(
 PRELUDE = """
 void stop(void);
 void start(uint16_t *block, uint32_t words);
-void read_sensors(uint16_t *state);
+int read_sensors(uint16_t *state);
+void wait(void);
+extern const uint16_t safe_output[];
 void drive(const uint16_t *action);
 uint16_t reward_of(const uint16_t *state);
 void feed_watchdog(void);
@@ -111,7 +113,7 @@ int main()
         if (adamb_end_episode(block) != ADAMB_OK) return 4;
     }
     int32_t length = adamb_snapshot_save(block, bytes, sizeof bytes);
-    if (length < 0 || adamb_snapshot_restore(bytes, uint32_t(length), other, WORDS) != 0) return 5;
+    if (length < 0 || adamb_snapshot_restore(bytes, uint32_t(length), &config, other, WORDS) != 0) return 5;
     if (adamb_check(other, WORDS) != 0 || std::memcmp(block, other, sizeof block) != 0) return 6;
     std::printf("%s %u %u %s\n", ADAMB_VERSION, first, last, adamb_error_text(ADAMB_BAD_ORDER));
     return 0;

@@ -14,7 +14,7 @@ import pytest
 from adamb.firmware_model import _spec, store, unit
 from support.exact import reference as exact
 from support.exact.model import HEADER_WORDS, Config
-from support.flash import Flash
+from support.flash import Flash, fitting
 from support.paths import ROOT
 from support.recipes import EAGER
 from support.twins import CTwin, PythonTwin
@@ -209,7 +209,7 @@ def test_a_store_whose_saves_are_numbered_to_the_end_refuses_and_keeps_the_last(
     made.sequence = LONG - 1
     assert [made.save(block) for _ in range(3)] == [0, _spec.ERR_DEVICE, _spec.ERR_DEVICE]
     found = array("H", bytes(2 * 512))
-    assert made.restore(found) == 0 and made.sequence == table()["sequence"] == LONG
+    assert made.restore(fitting(block), found) == 0 and made.sequence == table()["sequence"] == LONG
     assert store.open(made.flash, 512).sequence == LONG if twin.name == "python" else True
 
 

@@ -59,6 +59,18 @@ def test_a_value_outside_becomes_the_nearest_end_and_is_counted(ends, value):
     assert made.out_of_range == (value != inside) == twin.out_of_range
 
 
+def test_each_value_says_whether_it_was_outside():
+    """The counter alone did not tell a loop which of its readings not to act on."""
+    made, twin = unit.init(1000, 0), in_c(1000, 0)
+    assert made.outside == twin.outside == 0
+    for value, outside in ((1001, 1), (1000, 0), (-1, 1), (-1, 1), (0, 0), (500, 0)):
+        assert made.code(value) == lib.adamb_unit_code(twin, value)
+        assert made.outside == twin.outside == outside
+    made.out_of_range = twin.out_of_range = unit.MOST_COUNTED
+    made.code(2000), lib.adamb_unit_code(twin, 2000)
+    assert made.outside == twin.outside == 1, "after the end of the counter, too"
+
+
 @pytest.mark.parametrize(("zero", "full"), [(5, 5), (0, 65536), (65535, -1), (-(2**31), 2**31 - 1)])
 def test_a_range_that_codes_cannot_hold_is_refused(zero, full):
     assert unit.init(zero, full) == _spec.ERR_CONFIG

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from adamb.budgets.battery import Battery
     from adamb.tools.device.latency.report import LatencyReport
 
-TARGETS = ("host", "cortex-m0", "cortex-m3", "micropython")
+TARGETS = ("host", "cortex-m0", "cortex-m3", "micropython", "atmega2560", "atmega328p")
 MIN_EPISODES = 2000
 PLOTS = ("latency.png", "latency.svg")
 EXAMPLE = "Example: adamb latency oil-laplace --target cortex-m0 --budget 4KiB --out runs/latency --plot"
@@ -74,7 +74,7 @@ def latency(  # long because: one line an option
     force: Annotated[bool, typer.Option("--force", help="replace files of an earlier call")] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Measure act and observe apart on the host, an emulated Cortex-M or MicroPython."""
+    """Measure act and observe apart on the host, an emulated Cortex-M or AVR, or MicroPython."""
     from adamb.host_sim.results.latency import FILES
     from adamb.tools.device.latency.measurement import LatencyRequest, find_worst, measure, record_stream
     from adamb.tools.device.latency.report import LatencyReport, table

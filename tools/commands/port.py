@@ -121,6 +121,8 @@ def port(  # long because: one line an option
     write_folder(job.folder, files, force=force)
     line = f"{job.folder}: {len(files)} files, a block of {job.block_bytes} bytes; read README.md"
     typer.echo(line, err=json == "-")
+    if board is not None and (said := _flash(board)):
+        typer.echo(said, err=json == "-")
     write_json(json, {"folder": str(job.folder), "block_bytes": job.block_bytes, "files": sorted(files)})
     if deploy is not None:
         from adamb.tools.device.port.deploy import deploy_folder
@@ -166,6 +168,17 @@ def _c_block(settings: DeviceSettings, board: str | None, wanted: int | None) ->
     if size > available:
         raise BudgetExceeded(size, available, f"the block of {size} bytes")
     return size
+
+
+def _flash(board: str) -> str:
+    """How much of the board's flash the core takes, where its processor says so."""
+    from adamb.budgets.boards import load_board
+
+    found = load_board(board)
+    code = found.core.code
+    if code is None:
+        return ""
+    return f"{found.name}: the core takes {code.flash} bytes of flash {code.share_of(found.flash_bytes)}"
 
 
 def _micropython_block(settings: DeviceSettings, board: str, wanted: int | None, *, usermod: bool) -> int:

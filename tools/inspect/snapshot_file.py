@@ -10,6 +10,8 @@ from adamb.budgets.errors import InputError
 from adamb.firmware_model import _spec, check, snapshot
 from adamb.firmware_model.host import binding
 
+_AT_DIMS = _spec.SNAPSHOT_HEAD_BYTES + 2 * _spec.H_DIMS
+
 
 def pack(dump: Path) -> tuple[bytes, int]:
     """The snapshot of a dumped block, and the bytes of that block."""
@@ -29,7 +31,10 @@ def unpack(file: Path, size: int = 0) -> array:
         raise InputError("budget", size, f"the saved block has {own} bytes")
     block = array("H", bytes((size or own) // 2 * 2))
     pointer = binding.ffi.from_buffer("uint16_t[]", block)
-    if binding.lib.adamb_snapshot_restore(data, len(data), pointer, len(block)):
+    dims = snapshot.get16(data, _AT_DIMS) if len(data) > _AT_DIMS + 1 else 0
+    config = {"d_s": dims & 15, "d_a": dims >> 4 & 15, "horizon": dims >> 8}  # whatever it was saved with
+    given = binding.ffi.new("adamb_config *", config)
+    if binding.lib.adamb_snapshot_restore(data, len(data), given, pointer, len(block)):
         raise InputError("file", str(file), "is not a snapshot of this version, or it is damaged")
     return block
 

@@ -56,6 +56,8 @@ class JobCosts:
             content["instructions"]["mean"] = dict(zip(("act", "observe"), self.mean, strict=True))
         if board is None:
             return content
+        if board.core.code is not None:
+            content |= {"stack_bytes": board.core.code.stack, "flash_bytes": board.core.code.flash}
         both = None if self.observe is None else self.act + self.observe
         low, high = board.cycles_per_instruction
         content["seconds"] = {

@@ -28,7 +28,7 @@ def cost_rows(costs: JobCosts | RuntimeCosts, board: Board | None) -> list[Row]:
 def _of_c(costs: JobCosts, board: Board | None) -> list[Row]:
     balls = f"up to {costs.relevant_balls} balls over a state" + (f"; {costs.note}" if costs.note else "")
     rows = [
-        ("stack", f"{costs.stack_bytes} B", f"deepest call chain, {TARGET}"),
+        *_code(costs, board),
         ("act", str(costs.act), f"instructions of the C core; {costs.depth} levels of V, {TARGET}"),
         ("observe", "no bound" if costs.observe is None else str(costs.observe), f"instructions; {balls}"),
     ]
@@ -49,6 +49,16 @@ def _of_c(costs: JobCosts, board: Board | None) -> list[Row]:
         energy = _in(board.energy_uj(count), ENERGIES)
         rows.append(("mean observe", _time(count, board), f"{count} instructions, {energy}; {costs.steps}"))
     return rows
+
+
+def _code(costs: JobCosts, board: Board | None) -> list[Row]:
+    """Stack and, where the board's processor says so, flash and tables."""
+    code = board.core.code if board else None
+    if board is None or code is None:
+        return [("stack", f"{costs.stack_bytes} B", f"deepest call chain, {TARGET}")]
+    tables = f"deepest seen in simavr; tables take {code.tables} B more of the reserve"
+    share = code.share_of(board.flash_bytes)
+    return [("flash", f"{code.flash} B", share), ("stack", f"{code.stack} B", tables)]
 
 
 def _of_micropython(costs: RuntimeCosts, board: Board | None) -> list[Row]:

@@ -238,7 +238,7 @@ def units(twin: Twin, size: float) -> Iterator[Any]:
             yield zero, full, made
             continue
         ends = [zero - 1, zero, zero + 1, full - 1, full, full + 1, (zero + full) // 2, -(2**29), 2**29]
-        yield [made.code(value) for value in ends], made.out_of_range
+        yield [(made.code(value), made.outside) for value in ends], made.out_of_range
         yield (
             [made.value(code) for code in range(0, 65536, 97)],
             [made.value(code) for code in (1, 65534, 65535)],

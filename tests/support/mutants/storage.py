@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 from adamb.firmware_model import _spec
-from support.flash import TEARS, Flash
+from support.flash import TEARS, Flash, fitting
 from support.mutants.scenarios import KINDS, Twin, digest, used_block
 from support.planted import Fickle
 
@@ -120,7 +120,7 @@ def failing_reads(twin: Twin, blocks: list[array]) -> Iterator[Any]:
     for number in range(1, 40):
         again, found = twin.open_store(flash, len(blocks[0])), array("H", [0x5A5A] * len(blocks[0]))
         flash.fails_at = number
-        yield number, again.restore(found), again.newest, digest(found)
+        yield number, again.restore(fitting(blocks[0]), found), again.newest, digest(found)
         flash.fails_at = number
         again = twin.open_store(flash, len(blocks[0]))
         yield again.newest, again.sequence
@@ -143,14 +143,15 @@ def heads(twin: Twin, blocks: list[array]) -> Iterator[Any]:
         flash.data[:] = sound
         flash.data[at : at + 32] = head
         again = twin.open_store(flash, len(blocks[0]))
-        yield length, again.newest, again.sequence, again.restore(array("H", bytes(2 * len(blocks[0]))))
+        found = array("H", bytes(2 * len(blocks[0])))
+        yield length, again.newest, again.sequence, again.restore(fitting(blocks[0]), found)
     for before in (1, 2, 3):
         flash.data[:] = sound
         flash.data[at + 99] ^= 1
         flash.data[(made.newest - before) % 4 * flash.sector_bytes] ^= 1
         again = twin.open_store(flash, len(blocks[0]))
         found = array("H", bytes(2 * len(blocks[0])))
-        yield before, again.newest, again.sequence, again.restore(found), digest(found)
+        yield before, again.newest, again.sequence, again.restore(fitting(blocks[0]), found), digest(found)
         yield again.save(blocks[1]), again.newest, again.sequence
 
 
@@ -167,9 +168,10 @@ def life_of_store(twin: Twin, flash: Flash, blocks: list[array], saves: int) -> 
             flash.flip(Random(i).randrange(8 * len(flash.data)))
             made = twin.open_store(flash, words)
         found = array("H", [0x5A5A] * (words + i % 2))
-        yield i, code, made.restore(found), digest(found), made.newest, made.sequence
+        yield i, code, made.restore(fitting(blocks[0]), found), digest(found), made.newest, made.sequence
         yield zlib.crc32(flash.data), tuple(flash.erases), getattr(made, "intact", True)
-    yield made.restore(array("H", bytes(2 * (words - 1)))), made.save(array("H", bytes(2 * words)))
+    config, short = fitting(blocks[0]), array("H", bytes(2 * (words - 1)))
+    yield made.restore(config, short), made.save(array("H", bytes(2 * words)))
     made.sequence = 0xFFFFFFFE
     yield [made.save(blocks[0]) for _ in range(3)], zlib.crc32(flash.data)
 
@@ -199,7 +201,7 @@ def far_apart(twin: Twin, blocks: list[array]) -> Iterator[Any]:
         flash.data[at:end] = resealed(save)
     again, found = twin.open_store(flash, len(blocks[0])), array("H", bytes(2 * len(blocks[0])))
     flash.reads = 0
-    yield again.restore(found), again.newest, again.sequence, digest(found), flash.reads
+    yield again.restore(fitting(blocks[0]), found), again.newest, again.sequence, digest(found), flash.reads
 
 
 def resealed(save: bytearray) -> bytearray:
@@ -222,7 +224,8 @@ def forged(twin: Twin, blocks: list[array], many: int) -> Iterator[Any]:
         flash.data[where] ^= 1 << rng.randrange(8)
         flash.data[at : at + 16 + length] = resealed(flash.data[at : at + 16 + length])
         again, found = twin.open_store(flash, len(blocks[0])), array("H", [0x5A5A] * len(blocks[0]))
-        yield where, again.newest, again.sequence, again.restore(found), again.newest, digest(found)
+        code = again.newest, again.sequence, again.restore(fitting(blocks[0]), found)
+        yield where, *code, again.newest, digest(found)
 
 
 def guards(twin: Twin, size: float) -> Iterator[Any]:

@@ -11,6 +11,7 @@ from adamb.budgets.boards import load_board
 from adamb.budgets.errors import InputError
 from adamb.host_sim.agents import check_horizon
 from adamb.host_sim.registry import make_problem
+from adamb.tools.device.emulator import avr
 from adamb.tools.device.emulator.compile import MemoryMap
 from adamb.tools.device.emulator.core import HostCore
 from adamb.tools.device.latency import heaviest, meters
@@ -77,6 +78,8 @@ def measure(
         return meters.measure_host(stream)
     if request.target == "micropython":
         return measure_micropython(stream, settings.fields())
+    if request.target in avr.PROCESSORS:
+        return meters.measure_avr(stream, request.target, say=say)
     memory = None
     if request.board is not None:
         board = load_board(request.board)

@@ -12,7 +12,7 @@ import numpy as np
 
 from adamb.budgets.errors import InputError
 from adamb.firmware_model import _spec
-from adamb.tools.device.emulator import core
+from adamb.tools.device.emulator import avr, core
 from adamb.tools.device.emulator.callgraph import stack_report
 from adamb.tools.device.emulator.compile import MemoryMap, memory_holding
 from adamb.tools.device.stream import Stream, replay
@@ -64,7 +64,9 @@ def _check_room(block_bytes: int, stack_bytes: int, memory: MemoryMap) -> None:
 class _Metered:
     """A core on the emulator that writes down what every call cost."""
 
-    def __init__(self, emulated: core.EmulatedCore, stream: Stream, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, emulated: core.EmulatedCore | avr.AvrCore, stream: Stream, say: Callable[[str], None]
+    ) -> None:
         self._core, self._say, self._total = emulated, say, stream.episodes
         shape = (stream.episodes, stream.horizon)
         self.act_costs, self.observe_costs = np.zeros((3, *shape), np.int64), np.zeros((3, *shape), np.int64)
@@ -73,7 +75,10 @@ class _Metered:
 
     def _note(self, into: np.ndarray, h: int) -> None:
         call = self._core.last
-        into[:, self.episodes, h] = call.instructions, call.cycles_low or 0, call.cycles_high or 0
+        if isinstance(call, avr.AvrCall):
+            into[0, self.episodes, h] = call.cycles
+        else:
+            into[:, self.episodes, h] = call.instructions, call.cycles_low or 0, call.cycles_high or 0
         self.stack_bytes = max(self.stack_bytes, call.stack_bytes)
 
     def act(self, h: int, state: Any) -> tuple[int, ...]:
@@ -129,6 +134,27 @@ def measure_cortex(
         flash_bytes=flash.running_bytes,
         flash_check_bytes=flash.check_bytes,
         ram_bytes=2 * stream.words + stack,
+        done=(metered.episodes, stream.episodes, "episodes"),
+    )
+
+
+def measure_avr(stream: Stream, processor: str, say: Callable[[str], None] = lambda text: None) -> CallCosts:
+    """Cycles on an AVR in simavr, compiled for size; the replay also proves that it computes the same."""
+    metered = _Metered(avr.AvrCore(stream.config, stream.words, processor), stream, say)
+    with stop_on_interrupt() as stop:
+        replay(stream, metered, stop=lambda: stop.asked and metered.episodes > 1)
+    running = avr.sizes(processor, core.RUNNING)
+    with_check = avr.sizes(processor, (*core.RUNNING, core.DIAGNOSIS))
+    return CallCosts(
+        target=processor,
+        unit="cycles",
+        act=metered.act_costs[0, : metered.episodes],
+        observe=metered.observe_costs[0, : metered.episodes],
+        note=f"cycles in simavr; of the RAM {running.ram_bytes} bytes are tables",
+        stack_measured_bytes=metered.stack_bytes,
+        flash_bytes=running.flash_bytes,
+        flash_check_bytes=with_check.flash_bytes - running.flash_bytes,
+        ram_bytes=2 * stream.words + metered.stack_bytes + running.ram_bytes,
         done=(metered.episodes, stream.episodes, "episodes"),
     )
 

@@ -81,12 +81,15 @@ static int start(void)
 _TRAINED = """/* What was learnt before; version, length and checksum are verified. */
 static int start(void)
 {
-    return adamb_snapshot_restore(adamb_trained, sizeof adamb_trained, block, ADAMB_BLOCK_WORDS);
+    adamb_config config;
+    adamb_settings(&config);
+    return adamb_snapshot_restore(adamb_trained, sizeof adamb_trained, &config, block, ADAMB_BLOCK_WORDS);
 }"""
 
 _GUARDED_TRAINED = """    /* Without a save: what was learnt before becomes the first. */
     if (code == ADAMB_GUARD_REINITIALISED) {
-        int error = adamb_snapshot_restore(adamb_trained, sizeof adamb_trained, block, ADAMB_BLOCK_WORDS);
+        int error = adamb_snapshot_restore(adamb_trained, sizeof adamb_trained, &config, block,
+                                           ADAMB_BLOCK_WORDS);
         if (error < 0) {
             return error;
         }
@@ -149,6 +152,7 @@ def template_values(job: PortJob, folder: str) -> dict[str, object]:
         "MAKE_HEADERS": " ".join(path.name for path in headers()),
         "PLANTS": ", ".join(PLANTS),
         "WHEN_NOT": fill("when_not.md.in", {}).rstrip(),
+        "SAFE_OUTPUT": fill("safe_output.md.in", {}).rstrip(),
         "RESTARTS": fill("restarts.md.in", {}).rstrip(),
         "SIZES": sizes_table(job.block_bytes),
     }

@@ -23,8 +23,10 @@ int32_t board_wish(int32_t reading) {
 _NEW = """  adamb_config config;
   adamb_settings(&config);
   must(controller.begin(config));"""
-_TRAINED = """  // What was learnt before; version, length and checksum are verified.
-  must(controller.restore(adamb_trained, sizeof adamb_trained));"""
+_TRAINED = """  // What was learnt before; version, length, checksum and dimensions are verified.
+  adamb_config config;
+  adamb_settings(&config);
+  must(controller.restore(adamb_trained, sizeof adamb_trained, config));"""
 
 
 def files(job: PortJob) -> dict[str, bytes]:

@@ -161,6 +161,7 @@ def _values(job: PortJob, board: Board) -> dict[str, object]:
         "START": _TRAINED if job.trained else _NEW,
         "PLANTS": ", ".join(PLANTS),
         "WHEN_NOT": fill("when_not.md.in", {}).rstrip(),
+        "SAFE_OUTPUT": fill("safe_output.md.in", {}).rstrip(),
         "RESTARTS": fill("restarts.md.in", {}).rstrip(),
         "FILES": " ".join([*SELFTEST_FILES, *([TRAINED] if job.trained else [])]),
         "API": api_table(),
@@ -190,7 +191,7 @@ def _native_section(job: PortJob, board: Board) -> str:
 _NEW = "        controller = core.init(adamb_settings.CONFIG, block)"
 _TRAINED = f"""        # What was learnt before; version and checksum are verified.
         with open("{TRAINED}", "rb") as file:
-            code = snapshot.restore(file.read(), block)
+            code = snapshot.restore(file.read(), adamb_settings.CONFIG, block)
         controller = code or core.attach(block)"""
 
 #: What a program on the board calls; everything else is internal.

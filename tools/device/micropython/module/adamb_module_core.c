@@ -375,6 +375,8 @@ void adamb_unit_attr(mp_obj_t self, qstr name, mp_obj_t *dest)
         dest[0] = mp_obj_new_int(unit->full);
     } else if (name == MP_QSTR_out_of_range) {
         dest[0] = mp_obj_new_int_from_uint(unit->out_of_range);
+    } else if (name == MP_QSTR_outside) {
+        dest[0] = MP_OBJ_NEW_SMALL_INT(unit->outside);
     } else {
         dest[1] = MP_OBJ_SENTINEL;
     }

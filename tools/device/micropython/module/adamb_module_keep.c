@@ -36,14 +36,17 @@ static mp_obj_t snapshot_save(mp_obj_t block, mp_obj_t out)
 }
 MP_DEFINE_CONST_FUN_OBJ_2(adamb_snapshot_save_obj, snapshot_save);
 
-static mp_obj_t snapshot_restore(mp_obj_t data, mp_obj_t block)
+static mp_obj_t snapshot_restore(mp_obj_t data, mp_obj_t from, mp_obj_t block)
 {
     mp_buffer_info_t info;
+    adamb_config config;
     adamb_words found = adamb_module_words(block);
+    int code = adamb_module_config(from, &config);
     mp_get_buffer_raise(data, &info, MP_BUFFER_READ);
-    return MP_OBJ_NEW_SMALL_INT(adamb_snapshot_restore(info.buf, (uint32_t)info.len, found.w, found.words));
+    code = code < 0 ? code : adamb_snapshot_restore(info.buf, (uint32_t)info.len, &config, found.w, found.words);
+    return MP_OBJ_NEW_SMALL_INT(code);
 }
-MP_DEFINE_CONST_FUN_OBJ_2(adamb_snapshot_restore_obj, snapshot_restore);
+MP_DEFINE_CONST_FUN_OBJ_3(adamb_snapshot_restore_obj, snapshot_restore);
 
 /* Call a method of the program's storage; anything but 0 or None means that it failed. */
 static int flash_call(void *flash, qstr name, uint32_t address, void *data, uint32_t bytes)
@@ -102,13 +105,15 @@ static mp_obj_t store_save(mp_obj_t self, mp_obj_t block)
 }
 MP_DEFINE_CONST_FUN_OBJ_2(adamb_store_save_obj, store_save);
 
-static mp_obj_t store_restore(mp_obj_t self, mp_obj_t block)
+static mp_obj_t store_restore(mp_obj_t self, mp_obj_t from, mp_obj_t block)
 {
+    adamb_config config;
     adamb_words found = adamb_module_words(block);
     adamb_store *store = &((store_obj *)MP_OBJ_TO_PTR(self))->store;
-    return MP_OBJ_NEW_SMALL_INT(adamb_store_restore(store, found.w, found.words));
+    int code = adamb_module_config(from, &config);
+    return MP_OBJ_NEW_SMALL_INT(code < 0 ? code : adamb_store_restore(store, &config, found.w, found.words));
 }
-MP_DEFINE_CONST_FUN_OBJ_2(adamb_store_restore_obj, store_restore);
+MP_DEFINE_CONST_FUN_OBJ_3(adamb_store_restore_obj, store_restore);
 
 void adamb_store_attr(mp_obj_t self, qstr name, mp_obj_t *dest)
 {
@@ -130,13 +135,15 @@ static void count_up(uint16_t *counter)
     *counter = (uint16_t)(*counter + (*counter < 0xFFFF));
 }
 
-/* Call save or restore of the store, which may be the program's own. */
+/* Call save(block) or restore(config, block) of the store, which may be the program's own. */
 static int store_call(const guard_obj *self, qstr name)
 {
-    mp_obj_t call[3];
+    mp_obj_t call[4];
+    size_t n = name == MP_QSTR_restore ? 2 : 1;
     mp_load_method(self->store, name, call);
-    call[2] = self->block;
-    return (int)mp_obj_get_int(mp_call_method_n_kw(1, 0, call));
+    call[2] = self->config;
+    call[1 + n] = self->block;
+    return (int)mp_obj_get_int(mp_call_method_n_kw(n, 0, call));
 }
 
 /* Restore the newest save that fits the configuration, else initialise. */
@@ -144,20 +151,22 @@ static int guard_begin(guard_obj *self)
 {
     static const adamb_place start = {0, 0, 0};
     self->place = start;
+    adamb_words block = adamb_module_words(self->block);
     if (self->store != mp_const_none && store_call(self, MP_QSTR_restore) == 0) {
-        adamb_config config;
-        adamb_words block = adamb_module_words(self->block);
-        if (adamb_module_config(self->config, &config) == 0 && block.words > ADAMB_H_DIMS) {
-            uint32_t dims = config.d_s | (uint32_t)config.d_a << 4 | (uint32_t)config.horizon << 8;
-            mp_obj_t made = block.w[ADAMB_H_DIMS] == dims ? adamb_module_attach(self->block) : MP_OBJ_NEW_SMALL_INT(0);
-            if (!mp_obj_is_small_int(made)) {
-                self->controller = made;
-                return ADAMB_GUARD_RESTORED;
+        mp_obj_t made = adamb_module_attach(self->block);
+        if (!mp_obj_is_small_int(made)) {
+            for (uint32_t h = 0; h < (uint32_t)block.w[ADAMB_H_DIMS] >> 8; h++) { /* pending when it was saved */
+                block.w[block.w[ADAMB_H_STEPS_AT] + h * ADAMB_S_WORDS + ADAMB_S_ACTION] = 0;
             }
+            self->controller = made;
+            return ADAMB_GUARD_RESTORED;
         }
     }
     mp_obj_t made = adamb_module_init(self->config, self->block);
     if (mp_obj_is_small_int(made)) {
+        if (block.words > ADAMB_H_MAGIC) {
+            block.w[ADAMB_H_MAGIC] = 0; /* whatever it held is not for this program: every call refuses it */
+        }
         return (int)MP_OBJ_SMALL_INT_VALUE(made);
     }
     self->controller = made;
@@ -182,7 +191,9 @@ static mp_obj_t handled(guard_obj *self, int code)
     if (code == ADAMB_BAD_BLOCK) {
         count_up(&self->damages);
         code = guard_begin(self);
-        count_up(code == ADAMB_GUARD_RESTORED ? &self->restored : &self->reinitialised);
+        if (code > 0) {
+            count_up(code == ADAMB_GUARD_RESTORED ? &self->restored : &self->reinitialised);
+        }
     }
     return MP_OBJ_NEW_SMALL_INT(code);
 }

@@ -1,0 +1,286 @@
+"""The loops that `adamb port` writes set the safe output first, last, and while a reading is out of range."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("ziglang", reason="pip install adamb[device]")
+
+from adamb.tools.device.micropython.interpreter import run_program
+from support.arduino import ARDUINO_H
+from support.on_board import MACHINE, copied, without_waiting
+
+pytestmark = pytest.mark.slow
+
+# ---- C ---------------------------------------------------------------------------------------------------
+
+# A bar whose sensor and controller fail as the script says. One letter per event: i init, s the safe output,
+# o another output, a act, l observe, f the watchdog is fed, p a period passes.
+SCRIPT = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include "adamb_guard.h"
+#include "adamb_settings.h"
+
+static int periods, idle;
+static void said(char event)
+{
+    idle = event == 's' ? idle + 1 : 0;
+    if (idle < 9) putchar(event);
+    if (idle == 99 || periods == 12) exit(0);
+}
+static int traced_act(uint16_t *b, int h, const uint16_t *s, uint16_t *a)
+{
+    said('a');
+    return adamb_act(b, h, s, a);
+}
+static int traced_observe(uint16_t *b, int h, uint16_t r, const uint16_t *s)
+{
+    said('l');
+    return adamb_observe(b, h, r, s);
+}
+static int traced_init(const adamb_config *c, uint16_t *b, uint32_t w)
+{
+    said('i');
+    return BAD_START ? -2 : adamb_init(c, b, w);
+}
+#define adamb_act traced_act
+#define adamb_observe traced_observe
+#define adamb_init traced_init
+#include LOOP
+
+static int32_t readings = 1400;
+void board_begin(void) {}
+int32_t board_sensor(void) { return periods >= OUT && periods < OUT + 3 ? 2600 : readings; }
+void board_actuator(int32_t setting) { said(setting == SAFE_OUTPUT ? 's' : 'o'); }
+void board_feed_watchdog(void) { said('f'); }
+void board_wait(void)
+{
+    said('p');
+    if (++periods == DAMAGE) block[0] ^= 0x0101;
+    if (periods == CONFIG_DAMAGE) BREAK_CONFIG;
+}
+"""
+FLASH = r"""
+#include <string.h>
+static uint8_t kept[SECTORS * SECTOR_BYTES];
+int board_flash_read(void *c, uint32_t at, uint8_t *d, uint32_t n)
+{
+    return memcpy(d, kept + at, n) == c;
+}
+int board_flash_program(void *c, uint32_t at, const uint8_t *d, uint32_t n)
+{
+    return memcpy(kept + at, d, n) == c;
+}
+int board_flash_erase(void *c, uint32_t at)
+{
+    return memset(kept + at, 0xFF, SECTOR_BYTES) == c;
+}
+"""
+NEVER = 1000
+
+
+def outputs(folder: Path, place: Path, loop: str, **script: object) -> str:
+    """What the loop does for twelve periods, or until it only repeats the safe output."""
+    if shutil.which("cc") is None:
+        pytest.skip("needs cc")
+    given = {"OUT": NEVER, "DAMAGE": NEVER, "CONFIG_DAMAGE": NEVER, "BREAK_CONFIG": "(void)0", "BAD_START": 0}
+    given |= {"LOOP": f'"{loop}"'} | script
+    (place / "script.c").write_text(SCRIPT + (FLASH if "guarded" in loop else ""))
+    command = ["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", f"-I{folder}"]
+    command += ["script.c", "-o", "script"]
+    command += [f"-D{name}={value}" for name, value in given.items()]
+    subprocess.run([*command, *map(str, folder.glob("adamb_*.c"))], cwd=place, check=True)
+    return subprocess.run([place / "script"], capture_output=True, text=True, timeout=60, check=True).stdout
+
+
+LOOPS = pytest.mark.parametrize("loop", ["example_main.c", "guarded/guarded_main.c"])
+NORMAL = "faopl"
+
+
+@LOOPS
+def test_a_c_loop_sets_the_safe_output_before_it_starts_the_controller(
+    c_folder: Path, tmp_path: Path, loop: str
+) -> None:
+    done = outputs(c_folder, tmp_path, loop)
+    assert done.startswith("s") and done.replace("i", "").startswith("s" + 11 * NORMAL)
+
+
+@LOOPS
+def test_a_c_loop_neither_acts_on_nor_learns_from_a_reading_out_of_range(
+    c_folder: Path, tmp_path: Path, loop: str
+) -> None:
+    done = outputs(c_folder, tmp_path, loop, OUT=3).replace("i", "")
+    # The third period ends with a reading out of range and is not learnt from; after the sixth all is well.
+    assert done.startswith("s" + 2 * NORMAL + "faops" + 3 * "fsp" + 5 * NORMAL)
+
+
+def test_a_c_loop_whose_controller_cannot_start_keeps_the_safe_output(c_folder: Path, tmp_path: Path) -> None:
+    assert outputs(c_folder, tmp_path, "example_main.c", BAD_START=1) == "siss" + 6 * "s"
+
+
+def test_a_c_loop_ends_with_the_safe_output_and_feeds_no_watchdog(c_folder: Path, tmp_path: Path) -> None:
+    done = outputs(c_folder, tmp_path, "example_main.c", DAMAGE=3)
+    assert done == "si" + 2 * NORMAL + "faopl" + 8 * "s", "observe refused the damaged block"
+
+
+def test_a_guarded_loop_sets_the_safe_output_when_the_block_was_replaced(
+    c_folder: Path, tmp_path: Path
+) -> None:
+    done = outputs(c_folder, tmp_path, "guarded/guarded_main.c", DAMAGE=3)
+    assert done.startswith("s" + 3 * NORMAL + "s" + 3 * NORMAL)
+
+
+def test_a_guarded_loop_that_cannot_recover_keeps_the_safe_output(c_folder: Path, tmp_path: Path) -> None:
+    broken = {"CONFIG_DAMAGE": 3, "DAMAGE": 3, "BREAK_CONFIG": "config.d_s=99"}
+    done = outputs(c_folder, tmp_path, "guarded/guarded_main.c", **broken)
+    assert done == "s" + 3 * NORMAL + 8 * "s", (
+        "the watchdog resets the board, which makes a new configuration"
+    )
+
+
+# ---- Arduino ---------------------------------------------------------------------------------------------
+
+CORES = {
+    "OTHER": "",
+    "AVR": "enum { WDTO_8S };\nstatic void wdt_enable(int) {}\nstatic void wdt_reset() { putchar('!'); }\n",
+    "ESP32": "static void enableLoopWDT() {}\nstatic void feedLoopWDT() { putchar('!'); }\n",
+    "RP2040": "static struct { void wdt_begin(int) {} void wdt_reset() { putchar('!'); } } rp2040;\n",
+}
+SKETCH = """
+#include <stdlib.h>
+static int reads, waits;
+int analogRead(int)
+{
+    if (++reads == 11) controller = adamb::Controller<ADAMB_BLOCK_WORDS>(); /* empty: every call refuses it */
+    return reads > 3 && reads < 7 ? 1023 : 512;
+}
+void analogWrite(int, int duty) { putchar(duty ? 'o' : 's'); }
+void delay(unsigned long)
+{
+    putchar('p');
+    if (++waits == 20) exit(0);
+}
+int main()
+{
+    setup();
+    for (;;) loop();
+}
+"""
+
+
+@pytest.mark.parametrize("core", CORES)
+def test_a_sketch_sets_the_safe_output_and_feeds_the_watchdog_of_its_core(
+    library: Path, tmp_path: Path, core: str
+) -> None:
+    if shutil.which("c++") is None:
+        pytest.skip("needs c++")
+    (tmp_path / "Arduino.h").write_text(ARDUINO_H + CORES[core])
+    (tmp_path / "avr").mkdir()
+    (tmp_path / "avr" / "wdt.h").write_text("")
+    sketch = library / "examples" / "motor" / "motor.ino"
+    (tmp_path / "sketch.cpp").write_text(f'#include <Arduino.h>\n#include "{sketch}"\n{SKETCH}')
+    subprocess.run(["cc", "-std=c99", "-c", *(library / "src").glob("*.c")], cwd=tmp_path, check=True)
+    flags = ["-Wall", "-Wextra", "-Werror", "-DSCRIPTED", f"-DARDUINO_ARCH_{core}"]
+    command = [
+        "c++",
+        *flags,
+        f"-I{library / 'src'}",
+        "-I.",
+        "sketch.cpp",
+        *tmp_path.glob("*.o"),
+        "-o",
+        "sketch",
+    ]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    done = subprocess.run(
+        [tmp_path / "sketch"], capture_output=True, text=True, timeout=60, check=True
+    ).stdout
+    assert ("!" in done) == (core != "OTHER")
+    # Reading 4, at the end of a period, to 6 are out of range; a period at the safe output reads twice.
+    worked, *stopped = done.replace("!", "").splitlines()
+    assert worked.startswith("s" + "op" + "ops" + "sp" + "op" + "op" + "s"), worked
+    assert len(stopped) > 9 and {line[:2] for line in stopped[:-1]} == {"ps"} and "!" not in done[-200:]
+
+
+# ---- MicroPython -----------------------------------------------------------------------------------------
+
+WORLD = (
+    MACHINE
+    + """
+World.events = ""
+
+def event(letter):
+    World.events += letter
+
+def looked():
+    if World.reads == {fails}:
+        raise {error}
+    if World.reads == 9:
+        sys.exit(0)
+    World.temperature = 65535 if World.reads in {outside} else 30000
+
+class Heater(PWM):
+    def duty_u16(self, duty):
+        event("o" if duty else "s")
+
+class Watchdog(WDT):
+    def feed(self):
+        event("f")
+
+PWM, WDT = Heater, Watchdog
+"""
+)
+START = {
+    "main.py": "import main\nrun = main.main\n",
+    "main_guarded.py": "def run():\n    import main_guarded\n",
+}
+PROGRAM = """
+import machine
+from adamb.firmware_model import core
+act, observe = core.Controller.act, core.Controller.observe
+def traced(letter, call):
+    def traced_call(*given):
+        machine.event(letter)
+        return call(*given)
+    return traced_call
+core.Controller.act, core.Controller.observe = traced("a", act), traced("l", observe)
+{start}
+try:
+    run()
+except BaseException as error:
+    print(machine.World.events, type(error).__name__)
+"""
+
+
+def events(
+    folder: Path, name: str, *, fails: int = 0, error: str = "OSError(5)", outside: tuple[int, ...] = ()
+) -> list[str]:
+    """What the loop does until the eighth reading or the one that fails, and how it ends."""
+    files = copied(folder, "mpy", "adamb_settings.py", "adamb_storage.py", "plant.py", name)
+    world = WORLD.format(fails=fails, error=error, outside=outside)
+    files |= {"/adamb_board.py": without_waiting(folder), "/machine.py": world}
+    run = run_program(PROGRAM.format(start=START[name]), files, seconds=200)
+    return run.require_success().output.split()[-2:]
+
+
+PROGRAMS = pytest.mark.parametrize("name", START)
+
+
+@PROGRAMS
+@pytest.mark.parametrize("error", ["OSError(5)", "KeyboardInterrupt", "SystemExit"])
+def test_a_python_loop_sets_the_safe_output_first_and_however_it_ends(
+    pico: Path, name: str, error: str
+) -> None:
+    done = events(pico, name, fails=5, error=error)
+    assert done == ["ss" + 2 * "faol" + "fs", error.split("(")[0]], "and nothing feeds the watchdog any more"
+
+
+@PROGRAMS
+def test_a_python_loop_neither_acts_on_nor_learns_from_a_reading_out_of_range(pico: Path, name: str) -> None:
+    done = events(pico, name, outside=(4, 5, 6))
+    assert done == ["ss" + "faol" + "faos" + 2 * "fs" + "faol" + "fs", "SystemExit"]
