@@ -26,8 +26,8 @@ from .value import at as value_at
 
 
 def _begin(w, t, unit):
-    """The unit, if the word is a link, else 0. No chain has more units than there are; damage makes rings."""
-    t[T_LEFT] = w[H_UNITS] - w[H_POOL_AT]
+    """The unit, if the word is a link, else 0. A chain has one unit, in paper mode one per cell at most."""
+    t[T_LEFT] = 0x8000 >> t[T_BITS] if w[H_FLAGS] & FLAG_PAPER else 1
     return unit if w[H_POOL_AT] <= unit < w[H_UNITS] else 0
 
 
@@ -146,6 +146,7 @@ def fold(w, t, rec):
     if rec & TAG:
         _fold_entry(w, t, rec)
         return
+    t[T_BITS] = 15 - t[T_D_S] * (t[T_TO_LEVEL] + 1)
     rec = _begin(w, t, rec)
     while rec:
         t[T_FOLD_LEFT] = t[T_LEFT]
@@ -218,6 +219,7 @@ def expect(w, t, rec, level):
 
 def free(w, t, rec):
     """Return the units of a record's counts to the pool."""
+    t[T_BITS] = 0
     unit = _begin(w, t, w[(rec << 2) + R_COUNTS])
     while unit:
         rec = _next(w, t, unit)

@@ -12,6 +12,12 @@ static uint32_t count_bits(const adamb_call *c, uint32_t level)
     return 15u - c->d_s * level;
 }
 
+/* The most units of a chain, whatever links say: one, or in paper mode as many as the level has cells. */
+ADAMB_APART static uint32_t chain_units(const adamb_call *c, uint32_t bits)
+{
+    return c->paper ? 0x8000u >> bits : 1u;
+}
+
 /* Halve every entry of the record (an entry that reaches zero is dropped). */
 static void halve(const adamb_call *c, uint16_t rec, uint32_t bits)
 {
@@ -24,7 +30,7 @@ static void halve(const adamb_call *c, uint16_t rec, uint32_t bits)
         return;
     }
     uint16_t unit = w[head];
-    for (uint32_t left = c->links; left != 0 && is_link(c, unit); left--, unit = w[at(unit)]) {
+    for (uint32_t left = chain_units(c, bits); left != 0 && is_link(c, unit); left--, unit = w[at(unit)]) {
         for (uint32_t i = at(unit); i < at(unit) + 4; i++) {
             uint16_t half = (uint16_t)((w[i] & low) >> 1);
             if (is_value(w[i])) {
@@ -41,7 +47,7 @@ static uint32_t place(const adamb_call *c, uint32_t head, uint32_t bits, uint16_
     int paper = c->paper;
     uint32_t near = head, nearest = 0xFFFF, empty = 0;
     uint16_t unit = w[head];
-    for (uint32_t left = c->links; left != 0 && is_link(c, unit); left--, unit = w[at(unit)]) {
+    for (uint32_t left = chain_units(c, bits); left != 0 && is_link(c, unit); left--, unit = w[at(unit)]) {
         for (uint32_t i = at(unit) + (paper ? 1u : 0u); i < at(unit) + 4; i++) {
             uint32_t other = (uint32_t)(w[i] & ADAMB_VALUE_MASK) >> bits;
             uint32_t distance = other > cell ? other - cell : cell - other;
@@ -78,7 +84,7 @@ static uint32_t find(const adamb_call *c, uint16_t rec, uint32_t bits, uint16_t 
         return head;
     }
     uint16_t unit = w[head];
-    for (uint32_t left = c->links; left != 0 && is_link(c, unit); left--, unit = w[at(unit)]) {
+    for (uint32_t left = chain_units(c, bits); left != 0 && is_link(c, unit); left--, unit = w[at(unit)]) {
         for (uint32_t i = at(unit); i < at(unit) + 4; i++) { /* a link to the next unit is no entry */
             ADAMB_WORK();
             if ((w[i] ^ entry) >> bits == 0) {
@@ -118,7 +124,7 @@ void adamb_counts_fold(const adamb_call *c, uint16_t from, uint16_t to, uint8_t 
         adamb_counts_add(c, to, level, (uint16_t)((head & ADAMB_VALUE_MASK) >> bits >> c->d_s), (uint16_t)(head & low));
         return;
     }
-    for (uint32_t left = c->links; left != 0 && is_link(c, head); left--, head = w[at(head)]) {
+    for (uint32_t left = chain_units(c, bits); left != 0 && is_link(c, head); left--, head = w[at(head)]) {
         for (uint32_t i = at(head); i < at(head) + 4; i++) {
             ADAMB_WORK();
             if (is_value(w[i])) {
@@ -139,7 +145,7 @@ static uint32_t expect_chain(const adamb_call *c, uint32_t unit, uint32_t bits, 
 {
     const uint16_t *w = c->w;
     uint32_t sum = 0, total = 0;
-    for (uint32_t left = c->links; left != 0 && is_link(c, unit); left--, unit = w[at(unit)]) {
+    for (uint32_t left = chain_units(c, bits); left != 0 && is_link(c, unit); left--, unit = w[at(unit)]) {
         for (uint32_t i = at(unit); i < at(unit) + 4; i++) {
             if (is_value(w[i]) && total <= ADAMB_VALUE_MAX) { /* as it always is, unless there is damage */
                 total += w[i] & low;
@@ -188,7 +194,7 @@ uint32_t adamb_counts_expect(const adamb_call *c, uint32_t rec, uint32_t level)
 void adamb_counts_free(const adamb_call *c, uint16_t rec)
 {
     uint16_t unit = c->w[at(rec) + ADAMB_R_COUNTS];
-    for (uint32_t left = c->links; left != 0 && is_link(c, unit); left--) {
+    for (uint32_t left = chain_units(c, 0); left != 0 && is_link(c, unit); left--) {
         uint16_t next = c->w[at(unit)];
         adamb_pool_free(c->w, unit);
         unit = next;
