@@ -16,7 +16,16 @@ import sys
 
 TYPE_CHECKING = False  # what type checkers take for true; a board has no `typing`
 if TYPE_CHECKING:
-    from ._spec import ERR_ARGUMENT, ERR_BLOCK, ERR_CONFIG, ERR_DEVICE, ERR_EMPTY, ERR_MEMORY, ERR_ORDER
+    from ._spec import (
+        ERR_ARGUMENT,
+        ERR_BLOCK,
+        ERR_CONFIG,
+        ERR_DEVICE,
+        ERR_DIMENSIONS,
+        ERR_EMPTY,
+        ERR_MEMORY,
+        ERR_ORDER,
+    )
     from .check import stats
     from .config import Config, required_words, thresholds
     from .core import Controller, attach, init
@@ -29,6 +38,7 @@ __all__ = [
     "ERR_BLOCK",
     "ERR_CONFIG",
     "ERR_DEVICE",
+    "ERR_DIMENSIONS",
     "ERR_EMPTY",
     "ERR_MEMORY",
     "ERR_ORDER",

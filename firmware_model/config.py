@@ -66,7 +66,9 @@ class Config:
 
 
 def dims(config):
-    """Dimensions and horizon as the header holds them: how long the caller's arrays are."""
+    """Dimensions and horizon as the header holds them: how long the caller's arrays are. 0 for too many."""
+    if (config.d_s | config.d_a) > 15:
+        return 0
     return config.d_s | config.d_a << 4 | config.horizon << 8
 
 

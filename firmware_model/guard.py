@@ -17,6 +17,7 @@ from ._spec import R_COUNTS
 
 # isort: on
 from .code import division as code_division
+from .config import dims
 from .core import attach, init
 from .value import mean as value_mean
 from .words import cell as words_cell
@@ -168,13 +169,16 @@ class Guard:
         block = self.block
         self.place = Place()
         if self.store is not None and self.store.restore(self.config, block) == 0:
-            for h in range(self.config.horizon):  # those that were pending when it was saved
-                block[_first(block, h) + S_ACTION] = 0
-            self.controller = attach(block)
-            return RESTORED
+            made = attach(block)
+            # The store may be one of the program's own, which may err.
+            if not isinstance(made, int) and block[H_DIMS] == dims(self.config):
+                for h in range(self.config.horizon):  # those that were pending when it was saved
+                    block[_first(block, h) + S_ACTION] = 0
+                self.controller = made
+                return RESTORED
         made = init(self.config, block)
         if isinstance(made, int):
-            if len(block) > H_MAGIC:
+            if len(block):
                 block[H_MAGIC] = 0  # whatever it held is not for this program: every call refuses it
             return made
         self.controller = made

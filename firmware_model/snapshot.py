@@ -85,7 +85,7 @@ def bytes(block):
     """Bytes that a snapshot of the block takes now, or ERR_BLOCK."""
     if len(block) < H_WORDS or not usable(block):
         return ERR_BLOCK
-    if block[H_FRESH] > block[H_UNITS]:
+    if block[H_FRESH] > block[H_UNITS] or block[H_UNITS] << 2 > len(block):
         return ERR_BLOCK
     return SNAPSHOT_HEAD_BYTES + 8 * block[H_FRESH]
 
@@ -109,8 +109,6 @@ def head(block, out, at):
     length = bytes(block)
     if length < 0:
         return length
-    if check(block):
-        return ERR_BLOCK
     set16(out, at, SNAPSHOT_MAGIC)
     set16(out, at + AT_VERSION, SNAPSHOT_VERSION)
     set16(out, at + AT_HASH, SPEC_HASH)
@@ -121,7 +119,8 @@ def head(block, out, at):
         if i < AT_CRC or i >= SNAPSHOT_HEAD_BYTES:
             crc(state, byte(block, out, at, i))
     crc_set(state, out, at + AT_CRC)
-    return length
+    # After the CRC: a bit that flips from here on makes it wrong, and one that flipped before is seen.
+    return ERR_BLOCK if check(block) else length
 
 
 def save(block, out):

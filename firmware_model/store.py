@@ -1,19 +1,21 @@
 """Saves that survive a power cut at any moment (SPEC 12); C's adamb_store writes the same bytes.
 
     store = open(flash, len(block))                # an int means ERR_CONFIG
-    if store.restore(config, block):
+    code = store.restore(config, block)            # ERR_DEVICE: what was learnt may still be there; try again
+    if code < 0:
         core.init(config, block)
     code = store.save(block)                       # now and then; 0 or an ERR_ code
 
 `flash` has page_bytes, sector_bytes, sectors, read(address, buffer), prog(address, buffer), erase(address);
-the calls return 0, or anything else when they failed. adamb_store.h describes each call and its cost.
+the calls return 0, or anything else when they failed: a read ERR_BLOCK where it fails until the place is
+erased. adamb_store.h describes each call, its cost, and what the store does about failures.
 """
 
 from . import snapshot
 
 # isort: off
 from ._spec import SNAPSHOT_HEAD_BYTES, STORE_HEAD_BYTES, STORE_MAGIC, STORE_VERSION, UNITS_MAX
-from ._spec import ERR_CONFIG, ERR_DEVICE, ERR_DIMENSIONS, ERR_EMPTY, ERR_MEMORY
+from ._spec import ERR_BLOCK, ERR_CONFIG, ERR_DEVICE, ERR_DIMENSIONS, ERR_EMPTY, ERR_MEMORY
 from ._spec import H_DIMS, H_MAGIC, H_WORDS
 
 # isort: on
@@ -26,6 +28,8 @@ _BYTES = 8
 _CRC = 12
 _HEADS = STORE_HEAD_BYTES + SNAPSHOT_HEAD_BYTES
 _SNAPSHOT_CRC = STORE_HEAD_BYTES + snapshot.AT_CRC
+_NEXT_SLOT = 1
+_NEXT_GROUP = 2
 
 
 def open(flash, words):
@@ -40,12 +44,7 @@ def open(flash, words):
     store = Store(flash, slot_bytes)
     if store.slots < 2 * store.group_slots:
         return ERR_CONFIG
-    for slot in range(store.slots):
-        found = store._read_heads(slot)
-        if found > store.sequence:
-            store.sequence = found
-            store.last = slot
-    store.newest = store._find(store.sequence)
+    store._scan()
     return store
 
 
@@ -64,6 +63,7 @@ class Store:
         self.newest = self.slots  # slot of the last completed save; `slots` when there is none
         self.last = self.slots  # slot of the last attempt, complete or not; `slots` when there is none
         self.sequence = 0  # the highest ever given to a save
+        self.scanned = False  # not while something could not be read
 
     def _address(self, slot):
         return slot // self.group_slots * self.group_bytes + slot % self.group_slots * self.slot_bytes
@@ -75,11 +75,20 @@ class Store:
                 snapshot.crc(state, self.heads[i])
         return state
 
+    def _fetch(self, address, buffer):
+        """Read; what the storage leaves unwritten is 0. True when it could be read."""
+        for i in range(len(buffer)):
+            buffer[i] = 0
+        code = self.flash.read(address, buffer)
+        if code and code != ERR_BLOCK:
+            self.scanned = False  # a save may be there: look again before anything is erased
+        return not code
+
     def _read_heads(self, slot):
         """The number of the save in a slot, 0 when there is none."""
         heads = self.heads
         if (
-            self.flash.read(self._address(slot), heads)
+            not self._fetch(self._address(slot), heads)
             or get16(heads, 0) != STORE_MAGIC
             or get16(heads, _VERSION) != STORE_VERSION
             or not snapshot.crc_is(self._head_crc(), heads, _CRC)
@@ -97,7 +106,7 @@ class Store:
         at = _HEADS
         while at < end:
             page = self.page if end - at >= len(self.page) else memoryview(self.page)[: end - at]
-            if self.flash.read(self._address(slot) + at, page):
+            if not self._fetch(self._address(slot) + at, page):
                 return False
             for i in range(len(page)):
                 snapshot.crc(state, page[i])
@@ -105,6 +114,10 @@ class Store:
                     snapshot.put(block, at - STORE_HEAD_BYTES + i, page[i])
             at += len(page)
         return snapshot.crc_is(state, self.heads, _SNAPSHOT_CRC)
+
+    def _holds(self, slot, number):
+        """Whether a slot holds the save of this number, sound: what a restore would take, nothing else."""
+        return self._read_heads(slot) == number and self._read_snapshot(slot, None)
 
     def _find(self, number):
         """The newest sound save with a number of at most this, its heads read; `slots` when there is none."""
@@ -116,16 +129,23 @@ class Store:
                 if best_number < found <= number:
                     best = slot
                     best_number = found
-            if best == self.slots:
-                return best
-            if self._read_heads(best) == best_number and self._read_snapshot(best, None):
+            if best == self.slots or self._holds(best, best_number):
                 return best
             number = best_number - 1  # so the search ends, whatever the storage returns
 
-    def _byte(self, block, index):
-        if index < STORE_HEAD_BYTES:
-            return self.heads[index]
-        return snapshot.byte(block, self.heads, STORE_HEAD_BYTES, index - STORE_HEAD_BYTES)
+    def _scan(self):
+        """Look at every slot. Until all of them could be read nothing is restored, written or erased."""
+        highest = 0
+        self.scanned = True
+        self.last = self.slots
+        for slot in range(self.slots):
+            found = self._read_heads(slot)
+            if found > highest:
+                highest = found
+                self.last = slot
+        self.sequence = max(highest, self.sequence)
+        self.newest = self._find(highest)
+        return self.scanned
 
     def _erase_group(self, slot):
         for offset in range(0, self.group_bytes, self.flash.sector_bytes):
@@ -133,16 +153,39 @@ class Store:
                 return False
         return True
 
-    def _holds(self, slot, block, end):
-        """Whether a slot reads as heads and block say up to `end`, and as erased from there on."""
+    def _is_blank(self, slot):
+        """Whether all of a slot reads as erased."""
         page = self.page
         for at in range(0, self.slot_bytes, len(page)):
-            if self.flash.read(self._address(slot) + at, page):
+            if not self._fetch(self._address(slot) + at, page):
                 return False
             for i in range(len(page)):
-                if page[i] != (self._byte(block, at + i) if at + i < end else 0xFF):
+                if page[i] != 0xFF:
                     return False
         return True
+
+    def _make_heads(self, block):
+        """The heads of the next save, with a number of its own; the length of its snapshot, or an error."""
+        heads = self.heads
+        length = snapshot.head(block, heads, STORE_HEAD_BYTES)
+        if length < 0:
+            return length
+        if length > self.slot_bytes - STORE_HEAD_BYTES:
+            return ERR_MEMORY
+        if self.sequence >= 0xFFFFFFFF:
+            return ERR_DEVICE  # older than any storage
+        self.sequence += 1
+        set16(heads, 0, STORE_MAGIC)
+        set16(heads, _VERSION, STORE_VERSION)
+        set32(heads, _SEQUENCE, self.sequence)
+        set32(heads, _BYTES, length)
+        snapshot.crc_set(self._head_crc(), heads, _CRC)
+        return length
+
+    def _byte(self, block, index):
+        if index < STORE_HEAD_BYTES:
+            return self.heads[index]
+        return snapshot.byte(block, self.heads, STORE_HEAD_BYTES, index - STORE_HEAD_BYTES)
 
     def _write(self, slot, block, end):
         page = self.page
@@ -153,57 +196,63 @@ class Store:
                 return False
         return True
 
-    def _write_heads(self, length):
-        heads = self.heads
-        set16(heads, 0, STORE_MAGIC)
-        set16(heads, _VERSION, STORE_VERSION)
-        set32(heads, _SEQUENCE, self.sequence)
-        set32(heads, _BYTES, length)
-        snapshot.crc_set(self._head_crc(), heads, _CRC)
+    def _next_slot(self, slot, way):
+        """The slot after this one, or the first of what is erased together after it."""
+        first = slot // self.group_slots * self.group_slots
+        return (first + self.group_slots if way == _NEXT_GROUP else slot + 1) % self.slots
+
+    def _save_to(self, slot, block):
+        """Save to this slot: 0, _NEXT_SLOT or _NEXT_GROUP where another may do, or an error."""
+        first = slot % self.group_slots == 0
+        if first and slot // self.group_slots == self.newest // self.group_slots:
+            return _NEXT_GROUP  # the newest save is never erased
+        length = self._make_heads(block)  # at every try: the block may have changed while a page was written
+        if length < 0:
+            return length
+        if first and not self._erase_group(slot):
+            return _NEXT_GROUP
+        self.last = slot
+        # Behind the first slot a torn save may lie; a page is written once between two erases.
+        if not first and not self._is_blank(slot):
+            return _NEXT_SLOT
+        if not self._write(slot, block, STORE_HEAD_BYTES + length) or not self._holds(slot, self.sequence):
+            return _NEXT_SLOT
+        self.newest = slot
+        return 0
 
     def save(self, block):
         """Save the block: 0, or ERR_BLOCK, ERR_MEMORY, ERR_DEVICE, and the save before is still there."""
-        length = snapshot.head(block, self.heads, STORE_HEAD_BYTES)
-        if length < 0:
-            return length
-        end = STORE_HEAD_BYTES + length
-        if end > self.slot_bytes:
-            return ERR_MEMORY
-        if self.sequence >= 0xFFFFFFFF:
-            return ERR_DEVICE  # older than any storage
-        self.sequence += 1  # also when this fails: two different saves never have the same number
-        self._write_heads(length)
-        kept = self.newest // self.group_slots  # never erased; no group when there is no save
-        slot = 0 if self.last == self.slots else (self.last + 1) % self.slots
+        if not self.scanned and not self._scan():
+            return ERR_DEVICE
+        slot = 0 if self.last == self.slots else self._next_slot(self.last, _NEXT_SLOT)
         for _ in range(self.slots):
-            first = slot % self.group_slots == 0
-            if first and (slot // self.group_slots == kept or not self._erase_group(slot)):
-                slot = (slot + self.group_slots) % self.slots
-                continue
-            self.last = slot
-            # Behind the first slot a torn save may lie; a page is written once between two erases.
-            blank = first or self._holds(slot, block, 0)
-            if blank and self._write(slot, block, end) and self._holds(slot, block, end):
-                self.newest = slot
-                return 0
-            slot = (slot + 1) % self.slots
+            code = self._save_to(slot, block)
+            if code <= 0:
+                return code
+            if not self.scanned:
+                break
+            slot = self._next_slot(slot, code)
         return ERR_DEVICE
 
     def _has_dims(self, slot, dims):
         """Whether the snapshot of a slot has these dimensions and this horizon."""
         word = bytearray(2)
-        return not self.flash.read(self._address(slot) + _HEADS + 2 * H_DIMS, word) and get16(word, 0) == dims
+        return self._fetch(self._address(slot) + _HEADS + 2 * H_DIMS, word) and get16(word, 0) == dims
 
     def restore(self, config, block):
         """Make the block what it was at the last completed save of these dimensions and this horizon.
 
-        0, or ERR_EMPTY, ERR_MEMORY, and where no save fits ERR_BLOCK or ERR_DIMENSIONS.
+        0, or ERR_EMPTY, ERR_MEMORY, ERR_DEVICE, and where no save fits ERR_BLOCK or ERR_DIMENSIONS.
         """
+        if not self.scanned and not self._scan():
+            return ERR_DEVICE
         dims = config_dims(config)
         error = ERR_EMPTY
         number = self.sequence
         while True:
             slot = self._find(number)
+            if not self.scanned:
+                return ERR_DEVICE
             if slot == self.slots:
                 return error
             number = get32(self.heads, _SEQUENCE) - 1

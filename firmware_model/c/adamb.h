@@ -119,8 +119,7 @@ void adamb_thresholds(adamb_config *config, uint8_t gamma, uint16_t phi_num, uin
 int32_t adamb_required_words(const adamb_config *config);
 
 /* Make a controller of the block. Words beyond 131,068 (256 KiB) and a rest of less than four are left unused.
- * Before: config is outside the block, which is cleared before config is read for the last time.
- * Errors: BAD_ARGUMENT, BAD_CONFIG, NO_MEMORY. Work: O(words). Touches the whole block. */
+ * Errors: BAD_ARGUMENT (null, or config overlaps the block), BAD_CONFIG, NO_MEMORY. Work: O(words). Touches the whole block. */
 int adamb_init(const adamb_config *config, uint16_t *block, uint32_t words);
 
 /* Choose an action for the state: d_s coordinates in, d_a coordinates out.

@@ -7,7 +7,7 @@ int adamb_init(const adamb_config *config, uint16_t *block, uint32_t words)
     if (required < 0) {
         return (int)required;
     }
-    if (block == 0) {
+    if (block == 0 || adamb_config_overlaps(block, words, (const uint8_t *)config, sizeof *config)) {
         return ADAMB_BAD_ARGUMENT;
     }
     if (words < (uint32_t)required) {

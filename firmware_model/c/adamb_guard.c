@@ -126,7 +126,7 @@ static int begin(adamb_guard *g)
         return ADAMB_GUARD_RESTORED;
     }
     int error = adamb_init(g->config, g->block, g->words);
-    if (error < 0 && g->words > ADAMB_H_MAGIC) {
+    if (error < 0 && g->words != 0) {
         g->block[ADAMB_H_MAGIC] = 0; /* whatever it held is not for this program: every call refuses it */
     }
     return error < 0 ? error : ADAMB_GUARD_REINITIALISED;

@@ -259,10 +259,11 @@ static inline int adamb_config_usable(const uint16_t *w)
     return w[ADAMB_H_MAGIC] == ADAMB_MAGIC && w[ADAMB_H_HASH] == (ADAMB_SPEC_HASH ^ adamb_config_seal(w));
 }
 
-/* Dimensions and horizon as the header holds them: how long the caller's arrays are. */
+/* Dimensions and horizon as the header holds them: how long the caller's arrays are. 0, which no header has, for more
+ * dimensions than its fields have room for. */
 static inline uint32_t adamb_config_dims(const adamb_config *config)
 {
-    return config->d_s | (uint32_t)config->d_a << 4 | (uint32_t)config->horizon << 8;
+    return (config->d_s | config->d_a) > 15 ? 0 : config->d_s | (uint32_t)config->d_a << 4 | (uint32_t)config->horizon << 8;
 }
 
 /* Whether a block and other memory of the caller share a byte. */

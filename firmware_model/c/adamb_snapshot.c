@@ -70,9 +70,6 @@ int32_t adamb_snapshot_head(const uint16_t *block, uint8_t *head)
     if (length < 0) {
         return length;
     }
-    if (adamb_check(block, at(block[ADAMB_H_UNITS])) != 0) {
-        return ADAMB_BAD_BLOCK;
-    }
     adamb_snapshot_set16(head, ADAMB_SNAPSHOT_MAGIC);
     adamb_snapshot_set16(head + ADAMB_SNAPSHOT_AT_VERSION, ADAMB_SNAPSHOT_VERSION);
     adamb_snapshot_set16(head + ADAMB_SNAPSHOT_AT_HASH, ADAMB_SPEC_HASH);
@@ -84,7 +81,8 @@ int32_t adamb_snapshot_head(const uint16_t *block, uint8_t *head)
         }
     }
     adamb_snapshot_set32(head + ADAMB_SNAPSHOT_AT_CRC, ~crc);
-    return length;
+    /* After the CRC: a bit that flips from here on makes it wrong, and one that flipped before is seen. */
+    return adamb_check(block, at(block[ADAMB_H_UNITS])) != 0 ? ADAMB_BAD_BLOCK : length;
 }
 
 int32_t adamb_snapshot_save(const uint16_t *block, uint8_t *out, uint32_t capacity)
@@ -95,11 +93,11 @@ int32_t adamb_snapshot_save(const uint16_t *block, uint8_t *out, uint32_t capaci
         return ADAMB_BAD_ARGUMENT;
     }
     length = adamb_snapshot_head(block, head);
-    if (length > 0 && adamb_config_overlaps(block, at(block[ADAMB_H_UNITS]), out, capacity)) {
-        return ADAMB_BAD_ARGUMENT;
-    }
     if (length > 0 && (uint32_t)length > capacity) {
         return ADAMB_NO_MEMORY;
+    }
+    if (length > 0 && adamb_config_overlaps(block, at(block[ADAMB_H_UNITS]), out, (uint32_t)length)) {
+        return ADAMB_BAD_ARGUMENT;
     }
     for (int32_t i = 0; i < length; i++) {
         out[i] = adamb_snapshot_byte(block, head, (uint32_t)i);

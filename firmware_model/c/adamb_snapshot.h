@@ -32,16 +32,17 @@ int32_t adamb_snapshot_bytes(const uint16_t *block);
 
 /* Write a snapshot of the block to `out`; the result is its length. A block that fails adamb_check is refused, so a
  * damaged controller never replaces a sound one. Errors: BAD_ARGUMENT (null, or `out` overlaps the block), BAD_BLOCK,
- * NO_MEMORY (capacity is less than adamb_snapshot_bytes); nothing is written then. Work: O(units). Touches that many bytes of `out`. */
+ * NO_MEMORY (capacity is less than adamb_snapshot_bytes); nothing is written then. Work: O(units). Touches that many
+ * bytes of `out`. */
 int32_t adamb_snapshot_save(const uint16_t *block, uint8_t *out, uint32_t capacity);
 
 /* Make the block what it was when saved, words behind the used part 0; `length` is the exact length of the snapshot,
  * `words` the size of the caller's block, which may be larger than the saved one was. Of `config` the dimensions and the
  * horizon count: they say how long the program's arrays are, and another snapshot is refused. All else is as it was saved.
  * Verified before the first word changes: head, length, CRC, that the head agrees with the saved words, the dimensions,
- * that the block is large enough. An error among these changes nothing. Verified after: adamb_check, because it walks a block. Only a
- * snapshot forged with a right CRC gets so far (save refuses what fails the check); the whole block then is 0, which
- * every call answers with BAD_BLOCK.
+ * that the block is large enough. An error among these changes nothing. Verified after: adamb_check, because it walks a
+ * block. Only a snapshot forged with a right CRC gets so far (save refuses what fails the check); the whole block then
+ * is 0, which every call answers with BAD_BLOCK.
  * Errors: BAD_ARGUMENT (null, or the block overlaps data or config), BAD_BLOCK (not a snapshot, of another version, or
  * damaged), BAD_DIMENSIONS, NO_MEMORY (the block has fewer words than the saved one).
  * Work: O(length + words). Touches the whole block. */

@@ -1,4 +1,3 @@
-/* long because: a list of short cases, one after the other on the same block; they share only how to make and judge it */
 /* The calls that no run makes: wrong arguments one by one, storage that fails once, values at the ends of their range,
  * counters that wrap, blocks that are a little wrong. Random runs and the fuzzer reach the rest of the core; together
  * they take every branch, which test_coverage.py measures.
@@ -90,7 +89,8 @@ static void defaults_and_texts(void)
     EXPECT(adamb_init(&usual, block, WORDS), 0);
     for (int code = -10; code <= 1; code++) {
         for (int before = -10; before < code; before++) {
-            int known = code <= 0 && code >= ADAMB_BAD_DIMENSIONS, alike = !known && (before < ADAMB_BAD_DIMENSIONS || before > 0);
+            int known = code <= 0 && code >= ADAMB_BAD_DIMENSIONS;
+            int alike = !known && (before < ADAMB_BAD_DIMENSIONS || before > 0);
             EXPECT(strcmp(adamb_error_text(code), adamb_error_text(before)) == 0, alike);
         }
     }
@@ -610,7 +610,7 @@ static void wrong_storages(adamb_store *store, uint32_t words)
     EXPECT(adamb_store_open(store, &flash.face, page, words), ADAMB_BAD_ARGUMENT);
 }
 
-/* Any one read fails: the answer is an older save, EMPTY, or a clean refusal, never a wrong block. */
+/* Any one read fails: open or restore says so, the block is as it was or cleared, and the next call finds the save. */
 static void failing_reads(adamb_store *store, uint32_t words)
 {
     uint32_t total = 1;
@@ -619,14 +619,15 @@ static void failing_reads(adamb_store *store, uint32_t words)
         reads = 0;
         fail_at = k;
         flash.face.read = failing_read;
-        EXPECT(adamb_store_open(store, &flash.face, page, words), 0);
+        int opened = adamb_store_open(store, &flash.face, page, words);
+        EXPECT(opened, fail_at <= reads ? ADAMB_STORE_DEVICE : 0);
         int code = adamb_store_restore(store, &config, other, words);
-        if (code == 0) {
-            EXPECT(adamb_check(other, words), 0);
-        } else {
-            EXPECT(code == ADAMB_STORE_EMPTY || code == ADAMB_BAD_BLOCK, 1);
+        EXPECT(code, opened == 0 && fail_at <= reads ? ADAMB_STORE_DEVICE : 0);
+        if (code != 0) {
             EXPECT(other[0] == 0x5A5A || other[0] == 0, 1);
+            EXPECT(adamb_store_restore(store, &config, other, words), 0);
         }
+        EXPECT(adamb_check(other, words), 0);
         total = reads > total ? reads : total;
     }
     fail_at = 0;
@@ -731,6 +732,46 @@ static void heads(void)
     EXPECT(adamb_snapshot_finish(head, adamb_config_dims(&config), block, words), ADAMB_BAD_BLOCK);
 }
 
+/* Memory that overlaps the block, and saves of a program whose arrays have other lengths. */
+static void other_programs(void)
+{
+    static uint16_t kept[WORDS];
+    adamb_store store;
+    configure(1, 1, 5, 0, 2);
+    uint32_t words = begin(40);
+    play(50);
+    uint32_t length = (uint32_t)adamb_snapshot_save(block, bytes, sizeof bytes);
+    EXPECT(adamb_snapshot_save(block, (uint8_t *)(block + 8), length), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_snapshot_restore((uint8_t *)(block + 8), 16, &config, block, words), ADAMB_BAD_ARGUMENT);
+    adamb_config *inside = (adamb_config *)(void *)(block + 100);
+    *inside = config;
+    memcpy(kept, block, sizeof kept);
+    EXPECT(adamb_init(inside, block, words), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_snapshot_restore(bytes, length, inside, block, words), ADAMB_BAD_ARGUMENT);
+    sim_setup(&flash, 64, 1024, 4, 1);
+    memset(flash.data, 0, sizeof flash.data);
+    EXPECT(adamb_store_open(&store, &flash.face, page, words), 0);
+    EXPECT(adamb_store_restore(&store, inside, block, words), ADAMB_BAD_ARGUMENT);
+    EXPECT(memcmp(kept, block, sizeof kept), 0);
+    adamb_config wrong = config;
+    for (uint8_t d_s = 2; d_s < 18; d_s += 15) { /* 17 has no room in the header, and is not 1 */
+        wrong.d_s = d_s;
+        EXPECT(adamb_snapshot_restore(bytes, length, &wrong, block, words), ADAMB_BAD_DIMENSIONS);
+    }
+    EXPECT(memcmp(kept, block, sizeof kept), 0);
+    EXPECT(adamb_snapshot_restore(bytes, length, &config, block, words), 0);
+    EXPECT(adamb_snapshot_finish(bytes, adamb_config_dims(&wrong), block, words), ADAMB_BAD_BLOCK);
+    begin(40);
+    EXPECT(adamb_store_save(&store, block), 0);
+    flash.face.read = failing_read;
+    reads = store.scanned = 0;
+    fail_at = 1;
+    EXPECT(adamb_store_save(&store, block), ADAMB_STORE_DEVICE);
+    fail_at = 0;
+    EXPECT(adamb_store_save(&store, block), 0);
+    flash.face.read = sim_read;
+}
+
 /* --- the guard --- */
 
 static void guards(void)
@@ -744,7 +785,10 @@ static void guards(void)
     EXPECT(adamb_guard_open(0, &config, block, words, 0), ADAMB_BAD_ARGUMENT);
     EXPECT(adamb_guard_open(&guard, 0, block, words, 0), ADAMB_BAD_ARGUMENT);
     EXPECT(adamb_guard_open(&guard, &config, 0, words, 0), ADAMB_BAD_ARGUMENT);
+    EXPECT(adamb_guard_open(&guard, &config, block, 0, 0), ADAMB_NO_MEMORY);
     EXPECT(adamb_guard_open(&guard, &config, block, words - 41, 0), ADAMB_NO_MEMORY);
+    EXPECT(adamb_guard_handle(&guard, ADAMB_BAD_BLOCK), ADAMB_NO_MEMORY);
+    EXPECT(guard.reinitialised, 0);
     EXPECT(adamb_guard_open(&guard, &config, block, words, 0), ADAMB_GUARD_REINITIALISED);
     EXPECT(adamb_guard_save(&guard), ADAMB_STORE_EMPTY);
     EXPECT(adamb_scrub(0, words, &place), ADAMB_BAD_ARGUMENT);
@@ -911,6 +955,7 @@ int main(void)
     storages();
     heads();
     forged_snapshots();
+    other_programs();
     behind_the_end();
     guards();
     deep_value();

@@ -1,4 +1,3 @@
-/* long because: the five attacks share one input, two guarded blocks and one flash, and follow each other in a run */
 /* One execution: the bytes of an input become calls of the core, valid or not. The first byte chooses what is attacked:
  *
  *   restore   any bytes as a snapshot, also with the CRC made right

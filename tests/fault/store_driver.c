@@ -1,4 +1,3 @@
-/* long because: six experiments on one flash, one block and one judge of what a restore may give */
 /* Snapshots and stores on a simulated flash that tears pages, loses power at any operation, flips bits and wears out.
  *
  *   store_driver cuts PAGE SECTOR SECTORS WORDS SAVES SEED TEARS [OPERATION [TEAR]]   power lost at every operation

@@ -28,12 +28,15 @@ static uint16_t *any_point(uint32_t dims)
     return any8() ? any_block(dims) : 0;
 }
 
+/* The arrays are those of the program: as long as its configuration says, which init, restore and guard compare. */
 void prove_act_behind_the_seal(void)
 {
+    adamb_config program;
     uint16_t *block = sealed_block();
     proof_seal before = seal_of(block);
-    uint32_t dims = before.dims, watched = any32();
-    uint16_t *state = any_point(dims & 15u), *action = any_point(dims >> 4 & 15u);
+    uint32_t watched = any32();
+    ASSUME(before.dims == adamb_config_dims(&program));
+    uint16_t *state = any_point(program.d_s), *action = any_point(program.d_a);
     uint16_t flags = block[ADAMB_H_FLAGS];
     ASSUME(watched < at(before.units));
     uint16_t word = block[watched];

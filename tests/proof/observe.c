@@ -155,9 +155,12 @@ static void contract_adapt_step(adamb_call *c, uint16_t state, uint16_t action, 
 #include "adamb_refresh.c"
 #include "adamb_core.c"
 
+/* A point of the program: as long as its configuration says, which init, restore and guard compare with the block. */
 static uint16_t *any_next(const uint16_t *block)
 {
-    return any8() ? any_block(block[ADAMB_H_DIMS] & 15u) : 0;
+    adamb_config program;
+    ASSUME(block[ADAMB_H_DIMS] == adamb_config_dims(&program));
+    return any8() ? any_block(program.d_s) : 0;
 }
 
 void prove_restart(void)

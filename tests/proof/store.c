@@ -43,7 +43,10 @@ static int any_erase(void *context, uint32_t address)
     return any_int();
 }
 
-#define CHANGE_PAGE __CPROVER_havoc_object(s->page)
+#define CHANGE_PAGE            \
+    s->scanned = any32();      \
+    __CPROVER_havoc_object(s->page)
+#define CUT_fetch_1 CUT_AT(1, HOLDS(i < bytes), i = any32(); __CPROVER_havoc_object(data), bytes - i)
 #define CUT_head_crc_1 CUT_AT(1, HOLDS(i < HEADS), i = any32(); crc = any32(), HEADS - i)
 #define CUT_read_snapshot_1 \
     CUT_AT(1, HOLDS(i >= HEAD && i < HEAD + ADAMB_SNAPSHOT_AT_CRC), i = any32(); crc = any32(), HEADS - i)
@@ -56,22 +59,25 @@ static int any_erase(void *context, uint32_t address)
 #define CUT_find_2                                                                              \
     CUT_AT(2, HOLDS(slot < s->slots) HOLDS((best == s->slots) == (best_number == 0) && best <= s->slots) \
            HOLDS(best_number <= *number),                                                       \
-           slot = any32(); best = any32(); best_number = any32(); __CPROVER_havoc_object(heads), s->slots - slot)
-#define CUT_adamb_store_open_1                                                                  \
-    CUT_AT(1, HOLDS(slot < store->slots), slot = any32(); store->sequence = any32(); store->last = any32(), \
-           store->slots - slot)
+           slot = any32(); best = any32(); best_number = any32(); s->scanned = any32();         \
+           __CPROVER_havoc_object(heads), s->slots - slot)
+#define CUT_scan_1                                                                              \
+    CUT_AT(1, HOLDS(slot < s->slots), slot = any32(); highest = any32(); s->last = any32(); s->scanned = any32(), \
+           s->slots - slot)
 #define CUT_erase_group_1                                                                       \
     CUT_AT(1, HOLDS(offset < s->group_bytes), offset = any32(), (uint64_t)s->group_bytes - offset)
-#define CUT_holds_1 CUT_AT(1, HOLDS(from < s->slot_bytes), from = any32(); CHANGE_PAGE, (uint64_t)s->slot_bytes - from)
-#define CUT_holds_2 CUT_AT(2, HOLDS(i < page), i = any32(), page - i)
-#define CUT_write_slot_1 CUT_AT(1, HOLDS(from < end), from = any32(); CHANGE_PAGE, (uint64_t)end - from)
-#define CUT_write_slot_2 CUT_AT(2, HOLDS(i < page), i = any32(); CHANGE_PAGE, page - i)
+#define CUT_is_blank_1 CUT_AT(1, HOLDS(from < s->slot_bytes), from = any32(); CHANGE_PAGE, (uint64_t)s->slot_bytes - from)
+#define CUT_is_blank_2 CUT_AT(2, HOLDS(i < page), i = any32(), page - i)
+#define CUT_write_slot_1 \
+    CUT_AT(1, HOLDS(from < end), from = any32(); __CPROVER_havoc_object(s->page), (uint64_t)end - from)
+#define CUT_write_slot_2 CUT_AT(2, HOLDS(i < page), i = any32(); __CPROVER_havoc_object(s->page), page - i)
 #define CUT_adamb_store_save_1                                                                  \
-    CUT_AT(1, HOLDS(tries < store->slots), tries = any32(); slot = any32(); store->last = any32(), store->slots - tries)
+    CUT_AT(1, HOLDS(tries < store->slots), tries = any32(); slot = any32(); store->last = any32(); \
+           store->sequence = any32(), store->slots - tries)
 #define CUT_adamb_store_restore_1                                                               \
     CUT_AT(1, HOLDS(number >= 1) HOLDS(heads_ok(store, heads)),                                 \
-           number = any32(); slot = any32(); error = any_int(); __CPROVER_havoc_object(heads);  \
-           __CPROVER_havoc_object(block), number)
+           number = any32(); slot = any32(); error = any_int(); store->scanned = any32();       \
+           __CPROVER_havoc_object(heads); __CPROVER_havoc_object(block), number)
 static uint32_t asked;       /* the number that a search began with */
 static uint32_t block_words; /* the size of the block that is restored */
 
@@ -82,15 +88,15 @@ static void change_words(uint16_t *block)
     }
 }
 #define BEFORE_address_of "store_state.h"
-#define BEFORE_find "store_find.h"
-#define BEFORE_adamb_store_open "store_open.h"
-#define BEFORE_adamb_store_save "store_save.h"
+#define BEFORE_holds "store_find.h"
+#define BEFORE_scan "store_open.h"
+#define BEFORE_save_to "store_save.h"
 #include "adamb_store.c"
 #undef read_heads
 #undef read_snapshot
 #undef find
 #undef erase_group
-#undef holds
+#undef is_blank
 #undef write_slot
 
 static adamb_flash flash;
@@ -193,13 +199,10 @@ static uint16_t *any_saved(uint32_t *end)
     return block;
 }
 
-void prove_holds_slot(void)
+void prove_is_blank(void)
 {
     adamb_store s = any_store();
-    uint8_t heads[HEADS];
-    uint32_t end;
-    uint16_t *block = any_saved(&end);
-    holds(&s, any32(), block, heads, end);
+    is_blank(&s, any32());
     REACHED;
 }
 

@@ -2,9 +2,10 @@
 static int given;
 
 /* From here on a search by what its proof says. */
-static uint32_t contract_find(const adamb_store *s, uint32_t *number, uint8_t *heads)
+static uint32_t contract_find(adamb_store *s, uint32_t *number, uint8_t *heads)
 {
     uint32_t slot = any32(), before = *number;
+    s->scanned = any32();
     CHECK(!given || store_ok(s));
     __CPROVER_havoc_object(heads);
     __CPROVER_havoc_object(s->page);

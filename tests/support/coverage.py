@@ -28,6 +28,7 @@ PROGRAMS: dict[str, tuple[list[str], list[list[object]]]] = {
             ["wear", 64, 512, 4, 240, 9, 5],
         ],
     ),
+    "store_model": (["store_model.c"], [[256, 512, 4, 3, 1], [512, 1024, 2, 3, 1]]),
     "flips": (["flips.c"], [["run", config, 1, 400, 5] for config in range(8)]),
     "soak": (["soak.c"], [[20_000, 1]]),
 }

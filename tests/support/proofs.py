@@ -165,7 +165,7 @@ _STORE = (
         )
     ),
     Proof("store", "erase_group", "erase_group", "ends", _STORAGE),
-    Proof("store", "holds_slot", "holds", "inside page, heads and block, ends", _STORAGE),
+    Proof("store", "is_blank", "is_blank", "inside page, ends", _STORAGE),
     Proof("store", "write_slot", "write_slot", "inside page, heads and block, ends", _STORAGE),
     Proof("store", "store_save", "adamb_store_save", "inside, ends", _STORAGE),
     Proof(

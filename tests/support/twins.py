@@ -148,7 +148,7 @@ class CTwin:
 
     def open_store(self, flash: Flash, words: int) -> Any:
         made = CStore(flash, words)
-        return made if made.code == 0 else made.code
+        return made if made.code in (0, _spec.ERR_DEVICE) else made.code
 
     def open_guard(self, config: Any, block: array, store: Any) -> Any:
         made = CGuard(config, block, store)

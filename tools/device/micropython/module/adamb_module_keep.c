@@ -3,6 +3,7 @@
  * Storage is an object of the program: the store calls its read, prog and erase. The guard takes any object with save
  * and restore, of this module or of the program, as that of the Python core does. */
 #include "adamb_guard.h"
+#include "adamb_internal.h"
 #include "adamb_module.h"
 #include "adamb_snapshot.h"
 
@@ -48,7 +49,7 @@ static mp_obj_t snapshot_restore(mp_obj_t data, mp_obj_t from, mp_obj_t block)
 }
 MP_DEFINE_CONST_FUN_OBJ_3(adamb_snapshot_restore_obj, snapshot_restore);
 
-/* Call a method of the program's storage; anything but 0 or None means that it failed. */
+/* Call a method of the program's storage: 0 for 0 or None, its number, or 1 for anything else. */
 static int flash_call(void *flash, qstr name, uint32_t address, void *data, uint32_t bytes)
 {
     mp_obj_t call[4];
@@ -57,7 +58,8 @@ static int flash_call(void *flash, qstr name, uint32_t address, void *data, uint
     if (data != 0) {
         call[3] = mp_obj_new_bytearray_by_ref(bytes, data);
     }
-    return mp_obj_is_true(mp_call_method_n_kw(data != 0 ? 2 : 1, 0, call));
+    mp_obj_t code = mp_call_method_n_kw(data != 0 ? 2 : 1, 0, call);
+    return mp_obj_is_small_int(code) ? (int)MP_OBJ_SMALL_INT_VALUE(code) : mp_obj_is_true(code);
 }
 
 static int flash_read(void *context, uint32_t address, uint8_t *data, uint32_t bytes)
@@ -93,7 +95,7 @@ static mp_obj_t store_open(mp_obj_t flash, mp_obj_t words)
     self->flash.prog = flash_prog;
     self->flash.erase = flash_erase;
     int code = adamb_store_open(&self->store, &self->flash, m_new(uint8_t, (size_t)page), (uint32_t)size);
-    return code < 0 ? MP_OBJ_NEW_SMALL_INT(code) : MP_OBJ_FROM_PTR(self);
+    return code == ADAMB_BAD_CONFIG ? MP_OBJ_NEW_SMALL_INT(code) : MP_OBJ_FROM_PTR(self); /* else it looks again */
 }
 MP_DEFINE_CONST_FUN_OBJ_2(adamb_store_open_obj, store_open);
 
@@ -130,11 +132,6 @@ void adamb_store_attr(mp_obj_t self, qstr name, mp_obj_t *dest)
     }
 }
 
-static void count_up(uint16_t *counter)
-{
-    *counter = (uint16_t)(*counter + (*counter < 0xFFFF));
-}
-
 /* Call save(block) or restore(config, block) of the store, which may be the program's own. */
 static int store_call(const guard_obj *self, qstr name)
 {
@@ -151,12 +148,14 @@ static int guard_begin(guard_obj *self)
 {
     static const adamb_place start = {0, 0, 0};
     self->place = start;
-    adamb_words block = adamb_module_words(self->block);
     if (self->store != mp_const_none && store_call(self, MP_QSTR_restore) == 0) {
+        adamb_config config;
         mp_obj_t made = adamb_module_attach(self->block);
-        if (!mp_obj_is_small_int(made)) {
-            for (uint32_t h = 0; h < (uint32_t)block.w[ADAMB_H_DIMS] >> 8; h++) { /* pending when it was saved */
-                block.w[block.w[ADAMB_H_STEPS_AT] + h * ADAMB_S_WORDS + ADAMB_S_ACTION] = 0;
+        uint16_t *w = adamb_module_words(self->block).w; /* behind the program's own code, which may have moved it */
+        if (!mp_obj_is_small_int(made) && adamb_module_config(self->config, &config) == 0 &&
+            w[ADAMB_H_DIMS] == adamb_config_dims(&config)) {
+            for (uint32_t h = 0; h < config.horizon; h++) { /* pending when it was saved */
+                w[adamb_call_step(w, h) + ADAMB_S_ACTION] = 0;
             }
             self->controller = made;
             return ADAMB_GUARD_RESTORED;
@@ -164,6 +163,7 @@ static int guard_begin(guard_obj *self)
     }
     mp_obj_t made = adamb_module_init(self->config, self->block);
     if (mp_obj_is_small_int(made)) {
+        adamb_words block = adamb_module_words(self->block);
         if (block.words > ADAMB_H_MAGIC) {
             block.w[ADAMB_H_MAGIC] = 0; /* whatever it held is not for this program: every call refuses it */
         }
@@ -189,10 +189,10 @@ MP_DEFINE_CONST_FUN_OBJ_VAR_BETWEEN(adamb_guard_open_obj, 2, 3, guard_open);
 static mp_obj_t handled(guard_obj *self, int code)
 {
     if (code == ADAMB_BAD_BLOCK) {
-        count_up(&self->damages);
+        count_up(&self->damages, 0);
         code = guard_begin(self);
         if (code > 0) {
-            count_up(code == ADAMB_GUARD_RESTORED ? &self->restored : &self->reinitialised);
+            count_up(code == ADAMB_GUARD_RESTORED ? &self->restored : &self->reinitialised, 0);
         }
     }
     return MP_OBJ_NEW_SMALL_INT(code);
@@ -210,7 +210,7 @@ static mp_obj_t guard_tick(mp_obj_t self_in)
     adamb_words block = adamb_module_words(self->block);
     int code = block.words < ADAMB_H_WORDS ? ADAMB_BAD_ARGUMENT : adamb_scrub(block.w, block.words, &self->place);
     if (code == 1) {
-        count_up(&self->passes);
+        count_up(&self->passes, 0);
         code = 0;
     }
     return handled(self, code);
