@@ -20,6 +20,9 @@ RUNTIMES = ("micropython", "usermod", "c")
 #: Set aside on a board without MicroPython: vectors, the application's stack and its own variables; at most
 #: half of the RAM.
 C_RESERVE_BYTES = 2048
+#: Of that at least for the application, beside stack and tables of the core where these are known: its
+#: variables, its strings, which an AVR keeps in RAM, and its interrupts.
+C_PROGRAM_BYTES = 256
 #: The most heap that importing the Python core from bytecode takes; a test compares it with a measurement.
 CORE_IMPORT_BYTES = 41 * 1024
 #: Set aside for the loop around the controller: its bytecode, buffers and what the REPL needs.
@@ -144,7 +147,10 @@ class Board:
         if runtime not in RUNTIMES:
             raise InputError("runtime", runtime, f"must be one of {', '.join(RUNTIMES)}")
         if runtime == "c":
-            return self.ram_bytes - min(C_RESERVE_BYTES, self.ram_bytes // 2)
+            reserve, code = min(C_RESERVE_BYTES, self.ram_bytes // 2), self.core.code
+            if code is not None:
+                reserve = max(reserve, code.stack + code.tables + C_PROGRAM_BYTES)
+            return max(0, self.ram_bytes - reserve) & ~1
         if self.micropython_heap_bytes is None:
             raise InputError("runtime", runtime, f"{self.name} does not run MicroPython; use c")
         imported = CORE_IMPORT_BYTES if runtime == "micropython" else 0

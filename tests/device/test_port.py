@@ -279,6 +279,16 @@ def test_a_block_larger_than_the_boards_heap_is_refused(
     assert "209936 available" in refused(capsys, "port", *arguments)
 
 
+@pytest.mark.parametrize(("size", "warned"), [("64KiB", True), ("32KiB", False)])
+def test_a_save_that_may_outlast_the_watchdog_is_warned_of(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], size: str, warned: bool
+) -> None:
+    assert main(["port", "--board", "pico", "--budget", size, "--out", str(tmp_path / "new")]) == 0
+    said = capsys.readouterr().err
+    text = "warning: a save of main_guarded.py may take 16 s, and the watchdog resets the board after 8.3 s"
+    assert (f"{text}; take --budget 32KiB or less\n" in said) == warned == ("warning" in said)
+
+
 def test_the_readme_states_the_sizes_of_this_port(pico: Path) -> None:
     readme = (pico / "README.md").read_text()
     total = sum(path.stat().st_size for path in (pico / "mpy").rglob("*.mpy"))

@@ -187,13 +187,14 @@ def esp32(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return exported("esp32", tmp_path_factory.mktemp("port") / "esp32")
 
 
-def power_on(folder: Path, kind: str, **left: bytes | str) -> Run:
+def power_on(folder: Path, kind: str, programs: dict[str, str] | None = None, **left: bytes | str) -> Run:
     """Run the guarded loop until the world ends it; `left`: files of earlier runs, modules of the board."""
     files = copied(folder, kind, "adamb_settings.py", "adamb_storage.py", "plant.py", "main_guarded.py")
     finest = 7  # of the default thresholds
     world = WORLD.format(units=_spec.H_UNITS, link=_spec.H_WORDS + 1 + finest + _spec.S_ROOT)
     files |= {"/adamb_board.py": without_waiting(folder), "/machine.py": world}
     files |= {f"/{name.replace('_dot_', '.').replace('_', '-')}": content for name, content in left.items()}
+    files |= programs or {}
     return run_program("import main_guarded", files, outputs=("/flash.bin", "/last.sav"), seconds=200)
 
 
@@ -227,6 +228,110 @@ def counted_at_start(folder: Path, **left: bytes) -> int:
         "guard.open(s.CONFIG, block, FileSaves(len(block)))\nprint(check.stats(block)['episodes'])\n"
     )
     return int(run_program(program, files).require_success().output)
+
+
+# `open` of a board whose file system errs: reads fail so many times, and what is written may be spoilt.
+FAULTS = """
+failing = 0
+spoilt = False
+
+def open(name, mode, real=open):
+    global failing
+    if mode == "rb" and failing:
+        failing -= 1
+        raise OSError(5)
+    return Spoilt(real(name, mode)) if mode == "wb" and spoilt else real(name, mode)
+
+class Spoilt:
+    def __init__(self, file):
+        self.file = file
+    def __enter__(self):
+        return self
+    def __exit__(self, *ignored):
+        self.file.close()
+    def write(self, data):
+        bad = bytearray(data)
+        bad[40] ^= 1
+        return self.file.write(bad)
+"""
+FILES = (
+    """
+import os
+import adamb_settings as s
+import faults
+from adamb_storage import FileSaves
+from adamb.firmware_model import core
+from array import array
+
+def named():
+    return sorted(name for name in os.listdir() if name.endswith(".sav"))
+"""
+    + LIFE
+    + "saves = FileSaves(len(block))\n"
+)
+
+
+def on_files(folder: Path, program: str) -> list[str]:
+    """The lines that a program prints whose saves are files of such a board."""
+    files = copied(folder, "mpy", "adamb_settings.py")
+    files["/adamb_storage.py"] = "from faults import open\n" + (folder / "adamb_storage.py").read_text()
+    files["/faults.py"] = FAULTS
+    return run_program(FILES + program, files).require_success().output.splitlines()
+
+
+@pytest.mark.slow
+def test_a_file_that_does_not_hold_its_save_does_not_replace_the_one_before(pico: Path) -> None:
+    spoilt = "faults.spoilt = True\nprint(saves.save(block), named())\nfaults.spoilt = False\n"
+    program = f"print(saves.save(block), named())\n{spoilt}" + "print(saves.save(block), named())\n"
+    # What the RAM spoils between CRC and file is what the file then holds: the CRC alone tells.
+    program += (
+        "import adamb_storage\nsave = adamb_storage.snapshot.save\n"
+        "def flips(block, data):\n    length = save(block, data)\n    data[40] ^= 1\n    return length\n"
+        "adamb_storage.snapshot.save = flips\nprint(saves.save(block), named())\n"
+    )
+    # The C core in the firmware shows no CRC: what the file holds is compared all the same.
+    program += f"adamb_storage.snapshot.save = save\ndel adamb_storage.snapshot.crc\n{spoilt}"
+    program += "print(saves.save(block), named())\n"
+    device, third = str(_spec.ERR_DEVICE), "['adamb-3.sav']"
+    first = "['adamb-1.sav']"
+    by_both = [f"0 {first}", f"{device} {first}", f"0 {third}", f"{device} {third}"]
+    assert on_files(pico, program) == [*by_both, f"{device} {third}", "0 ['adamb-6.sav']"]
+
+
+@pytest.mark.slow
+def test_a_file_that_cannot_be_read_is_neither_taken_for_none_nor_removed(pico: Path) -> None:
+    program = (
+        "saves.save(block)\nlearnt = list(block)\nfaults.failing = 1\n"
+        "print(saves.restore(s.CONFIG, block), list(block) == learnt)\n"
+        "print(saves.save(block), saves.save(block), named())\n"
+        "print(saves.restore(s.CONFIG, block), saves.save(block), named())\n"
+        "faults.failing = 9\nprint(saves.save(block), named())\n"
+    )
+    device = _spec.ERR_DEVICE
+    assert on_files(pico, program) == [
+        f"{device} True",
+        "0 0 ['adamb-1.sav', 'adamb-3.sav']",
+        "0 0 ['adamb-4.sav']",
+        f"{device} ['adamb-4.sav', 'adamb-5.sav']",
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("failing", "restored"), [(2, True), (3, False)])
+def test_the_guarded_loop_asks_three_times_and_then_runs_without_its_save(
+    pico: Path, failing: int, restored: bool
+) -> None:
+    whole = power_on(pico, "mpy").files["/last.sav"]
+    storage = "from faults import open\n" + (pico / "adamb_storage.py").read_text()
+    faults = FAULTS.replace("failing = 0", f"failing = {failing}")
+    seen = "from adamb.firmware_model import check\nprint(check.stats(GUARD.block)['episodes'])\n    main()"
+    loop = (pico / "main_guarded.py").read_text()
+    assert loop.count("    GUARD = start()\n    main()") == 1
+    loop = loop.replace("    main()", "    " + seen.replace("\n", "\n    ", 1))
+    left = {"adamb_8_dot_sav": whole, "faults_dot_py": faults}
+    run = power_on(pico, "mpy", programs={"/adamb_storage.py": storage, "/main_guarded.py": loop}, **left)
+    assert run.status == 0, run.errors
+    assert (int(run.output.splitlines()[1]) > 0) == restored, run.output
 
 
 @pytest.mark.slow

@@ -62,7 +62,7 @@ class WDT:
 def test_the_control_loop_learns_to_heat(pico: Path) -> None:
     files = copied(pico, "mpy", "adamb_settings.py", "plant.py", "main.py")
     files |= {"/adamb_board.py": without_waiting(pico), "/machine.py": SEALER}
-    run = run_program("import main\nmain.main()\n", files, seconds=200)
+    run = run_program("exec(open('main.py').read(), {'__name__': '__main__'})\n", files, seconds=200)
     assert run.status == 0, run.errors
     rewards = [int(reward) for reward in re.findall(r"mean reward (\d+) out of range 0\n", run.output)]
     assert len(rewards) == 30 and sum(rewards[-10:]) / 10 > 800 > sum(rewards[:3]) / 3, run.output

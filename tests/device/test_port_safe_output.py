@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.slow
 # ---- C ---------------------------------------------------------------------------------------------------
 
 # A bar whose sensor and controller fail as the script says. One letter per event: i init, s the safe output,
-# o another output, a act, l observe, f the watchdog is fed, p a period passes.
+# o another output, a act, l observe, f the watchdog is fed, p a period passes, v a page is saved.
 SCRIPT = r"""
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,6 +75,7 @@ int board_flash_read(void *c, uint32_t at, uint8_t *d, uint32_t n)
 }
 int board_flash_program(void *c, uint32_t at, const uint8_t *d, uint32_t n)
 {
+    said('v');
     return memcpy(kept + at, d, n) == c;
 }
 int board_flash_erase(void *c, uint32_t at)
@@ -90,7 +92,7 @@ def outputs(folder: Path, place: Path, loop: str, **script: object) -> str:
         pytest.skip("needs cc")
     given = {"OUT": NEVER, "DAMAGE": NEVER, "CONFIG_DAMAGE": NEVER, "BREAK_CONFIG": "(void)0", "BAD_START": 0}
     given |= {"LOOP": f'"{loop}"'} | script
-    (place / "script.c").write_text(SCRIPT + (FLASH if "guarded" in loop else ""))
+    (place / "script.c").write_text(SCRIPT + (FLASH if "guarded" in loop or "FLASHED" in script else ""))
     command = ["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", f"-I{folder}"]
     command += ["script.c", "-o", "script"]
     command += [f"-D{name}={value}" for name, value in given.items()]
@@ -141,6 +143,79 @@ def test_a_guarded_loop_that_cannot_recover_keeps_the_safe_output(c_folder: Path
     assert done == "s" + 3 * NORMAL + 8 * "s", (
         "the watchdog resets the board, which makes a new configuration"
     )
+
+
+def test_a_guarded_loop_sets_the_safe_output_before_it_saves(c_folder: Path, tmp_path: Path) -> None:
+    text = (c_folder / "guarded" / "guarded_main.c").read_text()
+    assert "SAVE_EVERY 50u" in text
+    (tmp_path / "often.c").write_text(text.replace("SAVE_EVERY 50u", "SAVE_EVERY 1u"))
+    done = outputs(c_folder, tmp_path, str(tmp_path / "often.c"), FLASHED=1)
+    assert re.match("s" + 5 * NORMAL + "sfv+" + 5 * NORMAL + "sfv+", done), done
+
+
+# A save, then a reset after which reads of the flash fail from one on, so many of them.
+RESETS = r"""
+#include <stdio.h>
+#define main unused
+#include LOOP
+#undef main
+static long reads, from, until;
+static uint8_t kept[SECTORS * SECTOR_BYTES];
+int board_flash_read(void *c, uint32_t at, uint8_t *d, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) d[i] = kept[at + i];
+    return (++reads > from && reads <= until) || c != 0;
+}
+int board_flash_program(void *c, uint32_t at, const uint8_t *d, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) kept[at + i] = d[i];
+    return c != 0;
+}
+int board_flash_erase(void *c, uint32_t at)
+{
+    for (uint32_t i = 0; i < SECTOR_BYTES; i++) kept[at + i] = 0xFF;
+    return c != 0;
+}
+void board_begin(void) {}
+int32_t board_sensor(void) { return 1400; }
+void board_actuator(int32_t setting) { (void)setting; }
+void board_feed_watchdog(void) {}
+void board_wait(void) {}
+static int reset(long first, long count)
+{
+    reads = 0;
+    from = first;
+    until = first + count;
+    return guarded_start();
+}
+int main(void)
+{
+    int bad = guarded_start() != ADAMB_GUARD_REINITIALISED || guarded_episode() != 0;
+    bad |= reset(0, 0) != ADAMB_GUARD_RESTORED;
+    long all = reads;
+    for (long i = 0; i < all; i++) bad |= reset(i, 1) != ADAMB_GUARD_RESTORED ? 2 : 0; /* each of them once */
+    bad |= reset(0, 1000000) != ADAMB_GUARD_REINITIALISED ? 4 : 0;
+    bad |= guarded_episode() != 0 || unsaved != 1 ? 8 : 0; /* it runs, and nothing is erased */
+    bad |= reset(0, 0) != ADAMB_GUARD_RESTORED ? 16 : 0;
+    printf("%ld %d", all, bad);
+    return 0;
+}
+"""
+
+
+def test_one_read_that_fails_costs_a_guarded_loop_nothing_and_a_dead_flash_does_not_stop_it(
+    c_folder: Path, tmp_path: Path
+) -> None:
+    if shutil.which("cc") is None:
+        pytest.skip("needs cc")
+    text = (c_folder / "guarded" / "guarded_main.c").read_text()
+    (tmp_path / "often.c").write_text(text.replace("SAVE_EVERY 50u", "SAVE_EVERY 1u"))
+    (tmp_path / "resets.c").write_text(RESETS)
+    command = ["cc", "-std=c99", f"-I{c_folder}", '-DLOOP="often.c"', "resets.c", "-o", "resets"]
+    subprocess.run([*command, *map(str, c_folder.glob("adamb_*.c"))], cwd=tmp_path, check=True)
+    done = subprocess.run([tmp_path / "resets"], capture_output=True, text=True, timeout=60, check=True)
+    reads, bad = map(int, done.stdout.split())
+    assert reads > 20 and bad == 0
 
 
 # ---- Arduino ---------------------------------------------------------------------------------------------
@@ -220,7 +295,7 @@ def event(letter):
 def looked():
     if World.reads == {fails}:
         raise {error}
-    if World.reads == 9:
+    if World.reads == {end}:
         sys.exit(0)
     World.temperature = 65535 if World.reads in {outside} else 30000
 
@@ -229,19 +304,29 @@ class Heater(PWM):
         event("o" if duty else "s")
 
 class Watchdog(WDT):
+    def __init__(self, timeout):
+        assert timeout == 8300
+        event("w")
     def feed(self):
         event("f")
+
+World.slept = []
+
+def sleep_ms(time):
+    World.slept.append(time)
+    event("z")
 
 PWM, WDT = Heater, Watchdog
 """
 )
 START = {
-    "main.py": "import main\nrun = main.main\n",
+    "main.py": "def run():\n    exec(open('main.py').read(), {'__name__': '__main__'})\n",
     "main_guarded.py": "def run():\n    import main_guarded\n",
 }
 PROGRAM = """
 import machine
-from adamb.firmware_model import core
+from adamb.firmware_model import core, guard
+from adamb_storage import FileSaves
 act, observe = core.Controller.act, core.Controller.observe
 def traced(letter, call):
     def traced_call(*given):
@@ -249,6 +334,7 @@ def traced(letter, call):
         return call(*given)
     return traced_call
 core.Controller.act, core.Controller.observe = traced("a", act), traced("l", observe)
+guard.Guard.save, FileSaves.restore = traced("v", guard.Guard.save), traced("r", FileSaves.restore)
 {start}
 try:
     run()
@@ -258,16 +344,26 @@ except BaseException as error:
 
 
 def events(
-    folder: Path, name: str, *, fails: int = 0, error: str = "OSError(5)", outside: tuple[int, ...] = ()
+    folder: Path,
+    name: str,
+    *,
+    fails: int = 0,
+    error: str = "OSError(5)",
+    outside: tuple[int, ...] = (),
+    end: int = 9,
+    every: int = 50,
 ) -> list[str]:
-    """What the loop does until the eighth reading or the one that fails, and how it ends."""
+    """What the loop does until the last reading or the one that fails, and how it ends."""
     files = copied(folder, "mpy", "adamb_settings.py", "adamb_storage.py", "plant.py", name)
-    world = WORLD.format(fails=fails, error=error, outside=outside)
+    files[f"/{name}"] = (folder / name).read_text().replace("SAVE_EVERY = 50", f"SAVE_EVERY = {every}")
+    world = WORLD.format(fails=fails, error=error, outside=outside, end=end)
     files |= {"/adamb_board.py": without_waiting(folder), "/machine.py": world}
     run = run_program(PROGRAM.format(start=START[name]), files, seconds=200)
     return run.require_success().output.split()[-2:]
 
 
+#: The safe output twice, by the import of the board and by the board; a restore; only then the watchdog.
+BEGIN = {"main.py": "ssw", "main_guarded.py": "ssrw"}
 PROGRAMS = pytest.mark.parametrize("name", START)
 
 
@@ -277,10 +373,44 @@ def test_a_python_loop_sets_the_safe_output_first_and_however_it_ends(
     pico: Path, name: str, error: str
 ) -> None:
     done = events(pico, name, fails=5, error=error)
-    assert done == ["ss" + 2 * "faol" + "fs", error.split("(")[0]], "and nothing feeds the watchdog any more"
+    begin = BEGIN[name]
+    assert done == [begin + 2 * "faol" + "fs", error.split("(")[0]], "and nothing feeds the watchdog any more"
 
 
 @PROGRAMS
 def test_a_python_loop_neither_acts_on_nor_learns_from_a_reading_out_of_range(pico: Path, name: str) -> None:
     done = events(pico, name, outside=(4, 5, 6))
-    assert done == ["ss" + "faol" + "faos" + 2 * "fs" + "faol" + "fs", "SystemExit"]
+    assert done == [BEGIN[name] + "faol" + "faos" + 2 * "fs" + "faol" + "fs", "SystemExit"]
+
+
+def test_a_guarded_python_loop_sets_the_safe_output_and_feeds_the_watchdog_before_it_saves(
+    pico: Path,
+) -> None:
+    done = events(pico, "main_guarded.py", end=21, every=1)
+    assert done == ["ssrw" + 2 * (5 * "faol" + "sfv") + "fs", "SystemExit"]
+
+
+@PROGRAMS
+@pytest.mark.parametrize("broken", ["adamb_settings", "lib/adamb/firmware_model/unit"])
+def test_a_python_loop_has_set_the_safe_output_when_an_import_fails(
+    pico: Path, name: str, broken: str
+) -> None:
+    files = copied(pico, "mpy", "adamb_board.py", "adamb_settings.py", "adamb_storage.py", "plant.py", name)
+    files.pop(f"/{broken}.mpy", None)
+    files[f"/{broken}.py"] = "raise MemoryError\n"
+    files["/machine.py"] = WORLD.format(fails=0, error="OSError", outside=(), end=9)
+    program = f"import machine\n{START[name]}\ntry:\n    run()\nexcept MemoryError:\n"
+    run = run_program(program + "    print('failed', machine.World.events)\n", files)
+    assert run.require_success().output == "failed ss\n"
+
+
+@pytest.mark.parametrize(("plant", "slices"), [("light", [1000] * 5), ("clock", [40])])
+def test_a_python_loop_feeds_the_watchdog_while_it_waits(pico: Path, plant: str, slices: list[int]) -> None:
+    board = (pico / "adamb_board.py").read_text()
+    assert board.count("import time\n") == 1
+    files: dict[str, Path | bytes | str] = {"/plant.py": pico / "plants" / f"{plant}.py"}
+    files["/adamb_board.py"] = board.replace("import time\n", "import machine as time\n")
+    files["/machine.py"] = WORLD.format(fails=0, error="OSError", outside=(), end=9)
+    program = "import machine\nfrom adamb_board import Board\nBoard().wait(0)\n"
+    run = run_program(program + "print(machine.World.slept, machine.World.events[2:])\n", files)
+    assert run.require_success().output == f"{slices} w{len(slices) * 'fz'}\n"

@@ -11,7 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 from adamb.budgets.boards import BASES, FIGURES, FOLDER, board_names, load_board, read_profile
-from adamb.budgets.boards.profile import CORE_IMPORT_BYTES, MICROPYTHON_RESERVE_BYTES
+from adamb.budgets.boards.profile import C_PROGRAM_BYTES, CORE_IMPORT_BYTES, MICROPYTHON_RESERVE_BYTES
 from adamb.budgets.cores import CORES
 from adamb.budgets.errors import InputError
 from adamb.tools.commands import boards as boards_command
@@ -97,6 +97,10 @@ def test_memory_for_a_controller_depends_on_the_runtime():
     small = load_board("generic-cortex-m0-8k")
     assert small.micropython_heap_bytes is None
     assert small.available_bytes() == 6 * 1024
+    uno, code = load_board("uno"), load_board("uno").core.code
+    assert code is not None and code.stack + code.tables > uno.ram_bytes // 2 - 64, "half is no reserve there"
+    assert uno.available_bytes() == 2048 - code.stack - code.tables - C_PROGRAM_BYTES == 794
+    assert load_board("mega2560").available_bytes() == 6 * 1024
     with pytest.raises(InputError, match="does not run MicroPython"):
         small.available_bytes("micropython")
     with pytest.raises(InputError, match="must be one of"):

@@ -36,7 +36,7 @@ def register(app: typer.Typer) -> None:
     app.command(name="port", epilog=EXAMPLE)(port)
 
 
-def port(  # long because: one line an option
+def port(
     out: Annotated[Path, typer.Option("--out", help="folder to write")],
     source: Annotated[
         str | None,
@@ -109,7 +109,9 @@ def port(  # long because: one line an option
     settings = found.settings(changed, bounded("seed", seed, 0, 0xFFFF))
     wanted = found.budget_bytes if budget is None else parse_size(budget) & ~1
     if c:
-        size = _c_block(settings, board, wanted)
+        if board is not None:
+            _refuse_flash(board, package=package, trained=trained)
+        size = _c_block(settings, board, wanted, found.trained)
     else:
         size = _micropython_block(settings, str(board), wanted, usermod=usermod)
     job = PortJob(settings, size, out, _command_line(), found.trained, found.plant, usermod).checked()
@@ -121,8 +123,8 @@ def port(  # long because: one line an option
     write_folder(job.folder, files, force=force)
     line = f"{job.folder}: {len(files)} files, a block of {job.block_bytes} bytes; read README.md"
     typer.echo(line, err=json == "-")
-    if board is not None and (said := _flash(board)):
-        typer.echo(said, err=json == "-")
+    if board is not None and (said := _flash(board) if c else _slow_save(job)):
+        typer.echo(said, err=json == "-" or not c)
     write_json(json, {"folder": str(job.folder), "block_bytes": job.block_bytes, "files": sorted(files)})
     if deploy is not None:
         from adamb.tools.device.port.deploy import deploy_folder
@@ -156,29 +158,55 @@ def _command_line() -> str:
     return " ".join(["adamb", *map(shlex.quote, sys.argv[1:])])
 
 
-def _c_block(settings: DeviceSettings, board: str | None, wanted: int | None) -> int:
+def _c_block(settings: DeviceSettings, board: str | None, wanted: int | None, trained: bytes | None) -> int:
     """Bytes of the block: what is wanted, else a part of what the board leaves to C."""
     from adamb.budgets.boards import load_board
     from adamb.tools.device.port.common import suitable_block
 
     if board is None:
         return parse_size(DEFAULT_BLOCK) if wanted is None else wanted
-    available = load_board(board).available_bytes("c")
+    found = load_board(board)
+    constants = len(trained) if trained and found.core.code else 0  # which an AVR keeps in RAM
+    available = found.available_bytes("c") - constants
     size = suitable_block(available, 2 * settings.required_words()) if wanted is None else wanted
     if size > available:
         raise BudgetExceeded(size, available, f"the block of {size} bytes")
     return size
 
 
+def _refuse_flash(board: str, *, package: bool, trained: bool) -> None:
+    """Stop where what is asked for is known not to fit into the board's flash."""
+    from adamb.budgets.boards import load_board
+
+    found = load_board(board)
+    code, room = found.core.code, found.flash_bytes
+    if code is None:
+        return
+    way_out = f"adamb port --c --board {found.name} --out DIR writes a loop of {code.flash}"
+    if package and code.sketch > room:
+        text = f"an Arduino sketch takes about {code.sketch} bytes of flash, {room} are there; {way_out}"
+        raise InputError("board", found.name, text)
+    if trained and code.flash + code.check > room:
+        need = f"a trained controller takes about {code.flash + code.check} bytes of flash"
+        raise InputError("board", found.name, f"{need}, {room} are there; {way_out} without --trained")
+
+
 def _flash(board: str) -> str:
-    """How much of the board's flash the core takes, where its processor says so."""
+    """How much of the board's flash the loop takes, where its processor says so."""
     from adamb.budgets.boards import load_board
 
     found = load_board(board)
     code = found.core.code
     if code is None:
         return ""
-    return f"{found.name}: the core takes {code.flash} bytes of flash {code.share_of(found.flash_bytes)}"
+    share = code.share_of(found.flash_bytes)
+    return f"{found.name}: the plain loop takes {code.flash} bytes of flash with -Os -flto, {share}"
+
+
+def _slow_save(job: PortJob) -> str:
+    from adamb.tools.device.port.micropython import slow_save
+
+    return slow_save(job)
 
 
 def _micropython_block(settings: DeviceSettings, board: str, wanted: int | None, *, usermod: bool) -> int:

@@ -57,7 +57,7 @@ def _code(costs: JobCosts, board: Board | None) -> list[Row]:
     if board is None or code is None:
         return [("stack", f"{costs.stack_bytes} B", f"deepest call chain, {TARGET}")]
     tables = f"deepest seen in simavr; tables take {code.tables} B more of the reserve"
-    share = code.share_of(board.flash_bytes)
+    share = f"of the plain loop with -Os -flto, {code.share_of(board.flash_bytes)}"
     return [("flash", f"{code.flash} B", share), ("stack", f"{code.stack} B", tables)]
 
 

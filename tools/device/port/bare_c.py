@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from adamb.budgets.controller import BLOCK_BYTES_MAX
+from adamb.budgets.cores import CORES
 from adamb.firmware_model.host import binding
 from adamb.tools.device.emulator import core
 from adamb.tools.device.emulator.compile import TARGETS
@@ -93,7 +94,10 @@ _GUARDED_TRAINED = """    /* Without a save: what was learnt before becomes the 
         if (error < 0) {
             return error;
         }
-        (void)adamb_guard_save(&guard); /* a flash that refuses does so again, and is counted then */
+        /* Not while a save may be there that could not be read: a newer one would hide it. */
+        if (store.scanned) {
+            (void)adamb_guard_save(&guard); /* a flash that refuses does so again, and is counted then */
+        }
     }
 """
 
@@ -154,8 +158,24 @@ def template_values(job: PortJob, folder: str) -> dict[str, object]:
         "WHEN_NOT": fill("when_not.md.in", {}).rstrip(),
         "SAFE_OUTPUT": fill("safe_output.md.in", {}).rstrip(),
         "RESTARTS": fill("restarts.md.in", {}).rstrip(),
+        "AVR": _on_avr(job.trained),
         "SIZES": sizes_table(job.block_bytes),
     }
+
+
+def _on_avr(trained: bytes | None) -> str:
+    """Of the README: what a processor of 8 bits, whose constants lie in RAM, asks for."""
+    code = CORES["avr"].code
+    assert code is not None
+    values = {
+        "TABLES_BYTES": code.tables,
+        "TRAINED_RAM": f" and `adamb_trained.h` {len(trained)}" if trained else "",
+        "STACK_BYTES": code.stack,
+        "LOOP_BYTES": code.flash,
+        "SKETCH_BYTES": code.sketch,
+        "CHECK_BYTES": code.check,
+    }
+    return fill("avr.md.in", values).rstrip()
 
 
 def _inside(folder: str, name: str) -> str:

@@ -34,6 +34,10 @@ from adamb.tools.device.settings import DeviceSettings
 from adamb.tools.device.stream import Stream, record
 
 SELFTEST_EPISODES, SELFTEST_BYTES = 60, 1024
+WATCHDOG_MS = 8300
+"""Of the exported loops: the most that an RP2040 can count, in hundreds."""
+SAVE_MS_PER_BYTE = 0.25
+"""Estimate of a save by the Python core: a CRC, a check, a file, and reading that back."""
 PROGRAMS = (
     "adamb_settings.py", "selftest.py", "main.py", "simulate.py", "adamb_board.py", "adamb_storage.py",
     "main_guarded.py",
@@ -80,6 +84,17 @@ def block_for_board(name: str, settings: DeviceSettings, wanted: int | None, *, 
             raise InputError("budget", wanted, MORE_THAN_A_BLOCK)
         return wanted
     return suitable_block(room, need)
+
+
+def slow_save(job: PortJob) -> str:
+    """A warning where a save by the Python core is likely to take longer than the watchdog allows."""
+    if job.usermod or job.block_bytes * SAVE_MS_PER_BYTE <= WATCHDOG_MS:
+        return ""
+    most = int(WATCHDOG_MS / SAVE_MS_PER_BYTE) // 1024
+    return (
+        f"warning: a save of main_guarded.py may take {job.block_bytes * SAVE_MS_PER_BYTE / 1000:.0f} s, "
+        f"and the watchdog resets the board after {WATCHDOG_MS / 1000:g} s; take --budget {most}KiB or less"
+    )
 
 
 def _record_selftest() -> tuple[DeviceSettings, Stream, list[bytes]]:
@@ -153,6 +168,7 @@ def _values(job: PortJob, board: Board) -> dict[str, object]:
         "CONFIG_FIELDS": config_class(job.settings.fields()),
         "CONFIG_NAMES": ", ".join(names) + ", 15 thresholds",
         "CONFIG_TUPLE": ", ".join(f'"{name}"' for name in names),
+        "WATCHDOG_MS": WATCHDOG_MS,
         "ADC_PIN": json.dumps(board.pins.adc),
         "PWM_PIN": json.dumps(board.pins.pwm),
         "PINS": board.pins.note,
