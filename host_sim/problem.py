@@ -6,7 +6,6 @@ depend on its own seed only (never on N, the agent or its actions): one instance
 what it does among two hundred, and two agents with the same seed get the same random draws.
 """
 
-# long because: one class that every problem builds on
 from __future__ import annotations
 
 from abc import ABC, abstractmethod

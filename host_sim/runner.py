@@ -5,7 +5,6 @@ board would pay. Regret is measured against the exact value of each episode's ow
 the start does not count as skill.
 """
 
-# long because: the way of a run to its table goes through few files
 from __future__ import annotations
 
 import math

@@ -132,20 +132,3 @@ def test_no_floating_point_no_allocation_no_wide_integers(path):
     assert words & {"float", "double", "malloc", "calloc", "realloc", "free", "alloca", "printf"} == set()
     assert words & {"int64_t", "uint64_t", "long", "goto", "setjmp", "static_assert"} == set()
     assert re.findall(r"\d\.\d|\d\.[fF]\b", code(path)) == []
-
-
-@files
-def test_files_stay_short_enough_to_read(path):
-    lines = path.read_text().splitlines()
-    assert len(lines) < (300 if path.name == "adamb.h" else 400)
-    assert max(map(len, lines)) <= 130
-
-
-def test_the_controller_stays_under_1650_lines_of_code_its_storage_and_its_watch_under_500_each():
-    """The watch is what no working controller needs: check, slices, starting again, codes in words."""
-    lines = {path.stem: sum(bool(line.strip()) for line in code(path).splitlines()) for path in SOURCES}
-    storage = sum(lines.pop(name) for name in ("adamb_snapshot", "adamb_store"))
-    watch = sum(lines.pop(name) for name in ("adamb_check", "adamb_words", "adamb_guard", "adamb_error"))
-    assert lines.pop("adamb_unit") < 60, "which only a program around the controller calls"
-    assert sum(lines.values()) < 1650
-    assert storage < 500 and watch < 500

@@ -41,7 +41,7 @@ def register(app: typer.Typer) -> None:
     app.command(name="chip", epilog=EXAMPLE)(chip)
 
 
-def chip(  # long because: one line an option
+def chip(
     problem: Annotated[str, typer.Argument(metavar="PROBLEM", help="as for adamb run")],
     budget: Annotated[str, typer.Option("--budget", help="the block, in bytes: 4KiB, 512B, 4096")] = "4KiB",
     cpu: Annotated[

@@ -25,7 +25,7 @@ def register(app: typer.Typer) -> None:
     app.command(name="compare", epilog=EXAMPLE)(compare)
 
 
-def compare(  # long because: one line an option
+def compare(
     problem: Annotated[str, typer.Argument(metavar="PROBLEM", help="dram-lite, cache-2x1, oil-laplace, …")],
     budgets: Annotated[str, typer.Option("--budgets", help="caps of adamb, separated by commas")] = BUDGETS,
     cap: Annotated[

@@ -42,7 +42,7 @@ def register(app: typer.Typer) -> None:
     app.command(name="latency", epilog=EXAMPLE)(latency)
 
 
-def latency(  # long because: one line an option
+def latency(
     problem: Annotated[str, typer.Argument(metavar="PROBLEM", help="as for adamb run")],
     target: Annotated[str, typer.Option("--target", help=", ".join(TARGETS))] = "cortex-m0",
     budget: Annotated[str, typer.Option("--budget", help="cap in bytes: 4KiB, 512B, 4096")] = "4KiB",

@@ -39,7 +39,7 @@ def register(app: typer.Typer) -> None:
     app.command(name="plan", epilog=EXAMPLE)(plan)
 
 
-def plan(  # long because: one line an option
+def plan(
     problem: Annotated[
         str | None, typer.Argument(metavar="[PROBLEM]", help="takes dimensions and horizon from it")
     ] = None,

@@ -34,7 +34,7 @@ def register(app: typer.Typer) -> None:
     app.command(name="profile", epilog=EXAMPLE)(profile)
 
 
-def profile(  # long because: one line an option
+def profile(
     problem: Annotated[str, typer.Argument(help="oil-laplace, ambulance-2, …")],
     episodes: Annotated[int, _option("--episodes", help="episodes K", panel=TASK)] = 100_000,
     horizon: Annotated[int | None, _option("--horizon", help="steps of an episode", panel=TASK)] = None,

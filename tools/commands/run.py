@@ -1,5 +1,4 @@
 """`adamb run PROBLEM`: one agent, one problem, many seeds at once; a table, and files when asked for."""
-# long because: one line an option, and what they ask for is carried out here
 
 from __future__ import annotations
 
@@ -109,7 +108,7 @@ def register(app: typer.Typer) -> None:
     app.command(name="run", epilog=EXAMPLE)(run)
 
 
-def run(  # long because: one line an option
+def run(
     problem: Annotated[
         str, typer.Argument(metavar="PROBLEM", help="oil-laplace, ambulance-2, gym:<id>, file.py:Class, …")
     ],

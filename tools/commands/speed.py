@@ -35,7 +35,7 @@ def register(app: typer.Typer) -> None:
     app.command(name="speed", epilog=EXAMPLE)(speed)
 
 
-def speed(  # long because: one line an option
+def speed(
     problem: Annotated[str, typer.Argument(metavar="PROBLEM", help="oil-laplace, oil-2d, …")] = "oil-laplace",
     episodes: Annotated[int, typer.Option("--episodes", help="episodes to learn from")] = 500,
     controllers: Annotated[

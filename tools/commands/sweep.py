@@ -40,7 +40,7 @@ def register(app: typer.Typer) -> None:
     app.command(name="sweep", epilog=EXAMPLE)(sweep)
 
 
-def sweep(  # long because: one line an option
+def sweep(
     file: Annotated[
         Path,
         typer.Argument(

@@ -35,7 +35,7 @@ def register(app: typer.Typer) -> None:
     app.command(name="theory", epilog=EXAMPLE)(theory)
 
 
-def theory(  # long because: one line an option
+def theory(
     problem: Annotated[
         str | None, typer.Argument(metavar="[PROBLEM]", help="train on it and draw a policy of the past")
     ] = None,
