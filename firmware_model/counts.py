@@ -26,8 +26,8 @@ from .value import at as value_at
 
 
 def _begin(w, t, unit):
-    """The unit, if the word is a link, else 0. A chain has one unit, in paper mode one per cell at most."""
-    t[T_LEFT] = 0x8000 >> t[T_BITS] if w[H_FLAGS] & FLAG_PAPER else 1
+    """The unit, if the word is a link, else 0. None follows it, in paper mode one per cell at most."""
+    t[T_LEFT] = (w[H_FLAGS] & FLAG_PAPER) << 15 >> t[T_BITS]
     return unit if w[H_POOL_AT] <= unit < w[H_UNITS] else 0
 
 
@@ -35,7 +35,7 @@ def _next(w, t, unit):
     """The unit after this one in a chain; in a unit of four entries the first word is an entry."""
     t[T_LEFT] -= 1
     unit = w[unit << 2]
-    return unit if t[T_LEFT] and w[H_POOL_AT] <= unit < w[H_UNITS] else 0
+    return unit if t[T_LEFT] >= 0 and w[H_POOL_AT] <= unit < w[H_UNITS] else 0
 
 
 def _halve(w, t, rec):

@@ -12,10 +12,10 @@ static uint32_t count_bits(const adamb_call *c, uint32_t level)
     return 15u - c->d_s * level;
 }
 
-/* The most units of a chain, whatever links say: one, or in paper mode as many as the level has cells. */
-ADAMB_APART static uint32_t chain_units(const adamb_call *c, uint32_t bits)
+/* How many units of a chain may follow the first, whatever links say: none, in paper mode as many as the level has cells. */
+static int32_t chain_rest(const adamb_call *c, uint32_t bits)
 {
-    return c->paper ? 0x8000u >> bits : 1u;
+    return (int32_t)((uint32_t)c->paper << 15 >> bits);
 }
 
 /* Halve every entry of the record (an entry that reaches zero is dropped). */
@@ -30,7 +30,7 @@ static void halve(const adamb_call *c, uint16_t rec, uint32_t bits)
         return;
     }
     uint16_t unit = w[head];
-    for (uint32_t left = chain_units(c, bits); left != 0 && is_link(c, unit); left--, unit = w[at(unit)]) {
+    for (int32_t left = chain_rest(c, bits); left >= 0 && is_link(c, unit); left--, unit = w[at(unit)]) {
         for (uint32_t i = at(unit); i < at(unit) + 4; i++) {
             uint16_t half = (uint16_t)((w[i] & low) >> 1);
             if (is_value(w[i])) {
@@ -40,15 +40,25 @@ static void halve(const adamb_call *c, uint16_t rec, uint32_t bits)
     }
 }
 
-/* Word index for a cell that has no entry yet: a free word, else one in a new unit, else that of the nearest cell. */
-static uint32_t place(const adamb_call *c, uint32_t head, uint32_t bits, uint16_t cell)
+/* Word index of the entry for `cell`; without one of a free word, else in a new unit, else that of the nearest cell. */
+static uint32_t find(const adamb_call *c, uint16_t rec, uint32_t bits, uint16_t cell)
 {
     uint16_t *w = c->w;
-    int paper = c->paper;
+    uint32_t head = at(rec) + ADAMB_R_COUNTS, entry = ADAMB_TAG | (uint32_t)cell << bits;
     uint32_t near = head, nearest = 0xFFFF, empty = 0;
+    if (w[head] == 0 || (w[head] ^ entry) >> bits == 0) {
+        empty = head;
+    }
     uint16_t unit = w[head];
-    for (uint32_t left = chain_units(c, bits); left != 0 && is_link(c, unit); left--, unit = w[at(unit)]) {
-        for (uint32_t i = at(unit) + (paper ? 1u : 0u); i < at(unit) + 4; i++) {
+    for (int32_t left = chain_rest(c, bits); left >= 0 && is_link(c, unit); left--, unit = w[at(unit)]) {
+        for (uint32_t i = at(unit); i < at(unit) + 4; i++) {
+            ADAMB_WORK();
+            if ((w[i] ^ entry) >> bits == 0) {
+                return i;
+            }
+            if (c->paper && i == at(unit)) {
+                continue; /* a link to the next unit is no entry */
+            }
             uint32_t other = (uint32_t)(w[i] & ADAMB_VALUE_MASK) >> bits;
             uint32_t distance = other > cell ? other - cell : cell - other;
             if (w[i] == 0) {
@@ -59,44 +69,17 @@ static uint32_t place(const adamb_call *c, uint32_t head, uint32_t bits, uint16_
             }
         }
     }
-    if (empty != 0) {
-        return empty;
-    }
-    if (is_link(c, w[head]) && !paper) {
-        return near;
-    }
-    unit = adamb_pool_alloc(w);
-    if (unit == 0) {
-        return near;
-    }
-    w[at(unit) + !is_link(c, w[head])] = w[head]; /* the next unit, or the first entry */
-    w[head] = unit;
-    return at(unit) + 2;
-}
-
-/* Word index of the entry for `cell`, or for the nearest cell when it cannot have one of its own. */
-static uint32_t find(const adamb_call *c, uint16_t rec, uint32_t bits, uint16_t cell)
-{
-    uint16_t *w = c->w;
-    uint32_t head = at(rec) + ADAMB_R_COUNTS, entry = ADAMB_TAG | (uint32_t)cell << bits;
-    if (w[head] == 0 || (w[head] ^ entry) >> bits == 0) {
-        w[head] |= (uint16_t)entry;
-        return head;
-    }
-    uint16_t unit = w[head];
-    for (uint32_t left = chain_units(c, bits); left != 0 && is_link(c, unit); left--, unit = w[at(unit)]) {
-        for (uint32_t i = at(unit); i < at(unit) + 4; i++) { /* a link to the next unit is no entry */
-            ADAMB_WORK();
-            if ((w[i] ^ entry) >> bits == 0) {
-                return i;
-            }
+    if (empty == 0) {
+        unit = is_link(c, w[head]) && !c->paper ? 0 : adamb_pool_alloc(w);
+        if (unit == 0) {
+            return near;
         }
+        w[at(unit) + !is_link(c, w[head])] = w[head]; /* the next unit, or the first entry */
+        w[head] = unit;
+        empty = at(unit) + 2;
     }
-    uint32_t i = place(c, head, bits, cell);
-    if (w[i] == 0) {
-        w[i] = (uint16_t)entry;
-    }
-    return i;
+    w[empty] |= (uint16_t)entry;
+    return empty;
 }
 
 void adamb_counts_add(const adamb_call *c, uint16_t rec, uint8_t level, uint16_t cell, uint16_t n)
@@ -124,7 +107,7 @@ void adamb_counts_fold(const adamb_call *c, uint16_t from, uint16_t to, uint8_t 
         adamb_counts_add(c, to, level, (uint16_t)((head & ADAMB_VALUE_MASK) >> bits >> c->d_s), (uint16_t)(head & low));
         return;
     }
-    for (uint32_t left = chain_units(c, bits); left != 0 && is_link(c, head); left--, head = w[at(head)]) {
+    for (int32_t left = chain_rest(c, bits); left >= 0 && is_link(c, head); left--, head = w[at(head)]) {
         for (uint32_t i = at(head); i < at(head) + 4; i++) {
             ADAMB_WORK();
             if (is_value(w[i])) {
@@ -145,7 +128,7 @@ static uint32_t expect_chain(const adamb_call *c, uint32_t unit, uint32_t bits, 
 {
     const uint16_t *w = c->w;
     uint32_t sum = 0, total = 0;
-    for (uint32_t left = chain_units(c, bits); left != 0 && is_link(c, unit); left--, unit = w[at(unit)]) {
+    for (int32_t left = chain_rest(c, bits); left >= 0 && is_link(c, unit); left--, unit = w[at(unit)]) {
         for (uint32_t i = at(unit); i < at(unit) + 4; i++) {
             if (is_value(w[i]) && total <= ADAMB_VALUE_MAX) { /* as it always is, unless there is damage */
                 total += w[i] & low;
@@ -194,7 +177,7 @@ uint32_t adamb_counts_expect(const adamb_call *c, uint32_t rec, uint32_t level)
 void adamb_counts_free(const adamb_call *c, uint16_t rec)
 {
     uint16_t unit = c->w[at(rec) + ADAMB_R_COUNTS];
-    for (uint32_t left = chain_units(c, 0); left != 0 && is_link(c, unit); left--) {
+    for (int32_t left = chain_rest(c, 0); left >= 0 && is_link(c, unit); left--) {
         uint16_t next = c->w[at(unit)];
         adamb_pool_free(c->w, unit);
         unit = next;

@@ -290,7 +290,7 @@ def test_a_file_that_does_not_hold_its_save_does_not_replace_the_one_before(pico
         "adamb_storage.snapshot.save = flips\nprint(saves.save(block), named())\n"
     )
     # The C core in the firmware shows no CRC: what the file holds is compared all the same.
-    program += f"adamb_storage.snapshot.save = save\ndel adamb_storage.snapshot.crc\n{spoilt}"
+    program += "class Core:\n    save = staticmethod(save)\nadamb_storage.snapshot = Core\n" + spoilt
     program += "print(saves.save(block), named())\n"
     device, third = str(_spec.ERR_DEVICE), "['adamb-3.sav']"
     first = "['adamb-1.sav']"

@@ -19,26 +19,23 @@ static uint32_t contract_four_mean(uint32_t sum, uint32_t total)
 }
 #define adamb_number_mean contract_four_mean
 
-#define CHAIN_OK(unit) HOLDS(left >= 1 && left <= (c->paper ? 0x8000u : 1u)) HOLDS(is_link(c, unit))
+#define CHAIN_OK(unit) HOLDS(left >= 0 && left <= (c->paper ? 0x8000 : 0)) HOLDS(is_link(c, unit))
 #define CUT_expect_chain_1                                                            \
     CUT_AT(1, CHAIN_OK(unit) HOLDS(total <= 2u * ADAMB_VALUE_MAX),                    \
-           left = any32(); unit = any32(); total = any32(); sum = any32(), left)
-#define CUT_adamb_counts_free_1 CUT_AT(1, CHAIN_OK(unit), left = any32(); unit = any16(); change_block(c->w), left)
-#define CUT_halve_1 CUT_AT(1, CHAIN_OK(unit), left = any32(); unit = any16(); change_block(w), left)
-#define CUT_place_1                                                                                  \
+           left = (int32_t)any32(); unit = any32(); total = any32(); sum = any32(), left)
+#define CUT_adamb_counts_free_1 CUT_AT(1, CHAIN_OK(unit), left = (int32_t)any32(); unit = any16(); change_block(c->w), left)
+#define CUT_halve_1 CUT_AT(1, CHAIN_OK(unit), left = (int32_t)any32(); unit = any16(); change_block(w), left)
+#define CUT_find_1                                                                                   \
     CUT_AT(1, CHAIN_OK(unit) HOLDS(word_ok(c, near)) HOLDS(empty == 0 || word_ok(c, empty)),         \
-           left = any32(); unit = any16(); near = any32(); nearest = any32(); empty = any32(), left)
-#define CUT_find_1 CUT_AT(1, CHAIN_OK(unit), left = any32(); unit = any16(), left)
+           left = (int32_t)any32(); unit = any16(); near = any32(); nearest = any32(); empty = any32(), left)
 #define CUT_adamb_counts_add_1                                                                     \
     CUT_AT(1, HOLDS(count <= most && n <= most) HOLDS(count + n > most),                            \
            count = any32(); n = any16(); change_block(c->w), count + n)
-#define CUT_adamb_counts_fold_1 CUT_AT(1, CHAIN_OK(head), left = any32(); head = any16(); change_block(c->w), left)
-#define BEFORE_find "counts_find.h"
+#define CUT_adamb_counts_fold_1 CUT_AT(1, CHAIN_OK(head), left = (int32_t)any32(); head = any16(); change_block(c->w), left)
 #define BEFORE_adamb_counts_add "counts_add.h"
 #define BEFORE_adamb_counts_fold "counts_fold.h"
 #include "adamb_counts.c"
 #undef find
-#undef place
 #undef halve
 #undef adamb_counts_add
 
@@ -82,17 +79,6 @@ void prove_halve(void)
     adamb_call c = any_counts(block, &rec, &bits);
     halve(&c, rec, bits);
     CHECK(seal_kept(block, before));
-    REACHED;
-}
-
-void prove_place(void)
-{
-    uint16_t *block = sealed_block(), rec;
-    proof_seal before = seal_of(block);
-    uint32_t bits;
-    adamb_call c = any_counts(block, &rec, &bits);
-    uint32_t i = place(&c, at(rec) + ADAMB_R_COUNTS, bits, any16());
-    CHECK(seal_kept(block, before) && word_ok(&c, i));
     REACHED;
 }
 

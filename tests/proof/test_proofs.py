@@ -71,14 +71,14 @@ PLANTED = {
     "counts that are folded as long as links go on": (
         "fold",
         "adamb_counts.c",
-        "left != 0 && is_link(c, head); left--, head = w[at(head)]) {",
+        "left >= 0 && is_link(c, head); left--, head = w[at(head)]) {",
         "is_link(c, head); head = w[at(head)]) {",
     ),
     "counts in tracking that are a chain": (
         "halve",
         "adamb_counts.c",
-        "return c->paper ? 0x8000u >> bits : 1u;",
-        "return 0x8000u >> bits;",
+        "(uint32_t)c->paper << 15 >> bits",
+        "(uint32_t)0x8000 >> bits",
     ),
     "a call that goes on behind a broken seal": (
         "calls_on_a_broken_seal",

@@ -98,7 +98,6 @@ _LEARN = (
 _COUNTS = (
     Proof("counts", "expect", "adamb_counts_expect", INSIDE + ", 15 bits in tracking", slow=True),
     Proof("counts", "halve", "halve", KEEPS, rounds=6),
-    Proof("counts", "place", "place", KEEPS, rounds=6),
     Proof("counts", "entry", "find", KEEPS, rounds=6),
     Proof("counts", "add", "adamb_counts_add", KEEPS, rounds=6),
     Proof("counts", "free", "adamb_counts_free", KEEPS, rounds=6),
