@@ -130,7 +130,7 @@ def run(
     period: Annotated[str | None, _option("--period", help=PERIOD, panel=LEARNER)] = None,
     when_full: Annotated[str | None, of_controller("when_full", LEARNER)] = None,
     bonus: Annotated[
-        str | None, of_controller("bonus", LEARNER, "; reference in mode paper: or theory, of its proofs")
+        str | None, of_controller("bonus", LEARNER, "; reference, double: or theory, of the proofs")
     ] = None,
     gamma: Annotated[str | None, of_controller("gamma", LEARNER)] = None,
     phi: Annotated[str | None, of_controller("phi", LEARNER)] = None,
