@@ -93,7 +93,7 @@ def _controller() -> Item:
         Setting(row.name, _default(row), row.expected.removeprefix("must be "), row.help)
         for row in OPTIONS.values()
     ]
-    core = Setting("core", agents.default_core(), f"one of {', '.join(agents.CORES)}", "what runs")
+    core = Setting("core", agents.DEFAULT_CORE, f"one of {', '.join(agents.CORES)}", "what runs")
     text = "AdaMB (Sinclair, Wang, Jain, Banerjee, Yu 2020) in fixed point inside one block of memory."
     facts = {"kind": "controller", "dimensions": _spec.DIM_MAX, "horizon": _spec.HORIZON_MAX}
     return Item("adamb", text, "", "firmware_model/SPEC.md", facts, (*rows, core))

@@ -29,7 +29,6 @@ from adamb.host_sim.draws import (
     reflect,
     stream,
 )
-from adamb.host_sim.old_hooks import adopt_old_hooks
 from adamb.host_sim.parameter import Parameter, check_declared, choose, parse_parameters
 from adamb.host_sim.policies import Optimum, Policy, RandomPolicy, constant_policy
 from adamb.host_sim.registry import make_problem, problem_class, problem_names
@@ -110,7 +109,6 @@ class Problem(ABC):
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
-        adopt_old_hooks(cls)
         check_declared("parameters", cls.parameters)
         cls.defined_methods = methods_of(cls)
 
@@ -391,6 +389,3 @@ class Problem(ABC):
 
 def _plain(value: object) -> object:
     return [float(v) for v in value] if isinstance(value, (tuple, np.ndarray)) else value
-
-
-adopt_old_hooks(Problem)

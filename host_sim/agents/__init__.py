@@ -1,4 +1,4 @@
-"""Agents by name: fixed policies, the controller itself, its float reference, every rival, and your own as
+"""Agents by name: fixed policies, the controller itself, the paper in doubles, every rival, and your own as
 `file.py:Class`.
 
 Learners register themselves; a module is imported only when its name is asked for, so that a part that is not
@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from adamb.budgets.errors import InputError, unknown_name
 from adamb.firmware_model._spec import DIM_MAX, HORIZON_MAX
-from adamb.firmware_model.host import StaleCore
 from adamb.host_sim import user_code
 from adamb.host_sim.agent import Agent, budget_of, take_options
 from adamb.host_sim.agents.fixed import OptimalAgent, PolicyAgent, RandomAgent, StaticAgent
@@ -144,7 +143,8 @@ CORES = {
     "reference": CoreLocation("adamb.host_sim.agents.reference", "ReferenceAgent"),
     "double": CoreLocation("adamb.host_sim.agents.double", "DoubleAgent"),
 }
-"""The implementations of `adamb`, the preferred one first."""
+"""The implementations of `adamb`."""
+DEFAULT_CORE = "c"
 
 
 CORE_PLUGINS = "adamb.cores"
@@ -168,20 +168,6 @@ def load_core(name: str) -> AgentFactory:
     raise unknown_name("core", name, [*CORES, *added])
 
 
-def default_core() -> str:
-    """The C core where it is built; else the reference, which needs nothing but numpy.
-
-    A core that is built of older files is an error: nobody who has one asked for the reference.
-    """
-    try:
-        load_core("c")
-    except InputError as error:
-        if isinstance(error.__cause__, StaleCore):
-            raise
-        return "reference"
-    return "c"
-
-
 def check_horizon(horizon: int) -> None:
     """Refuse what no core plans; beyond, the fixed-point values would have no fraction bits to spare."""
     if horizon > HORIZON_MAX:
@@ -195,7 +181,7 @@ def _adamb(problem: Problem, *, budget_bytes: int | None, core: str | None = Non
     for name, size in (("d_s", problem.d_s), ("d_a", problem.d_a)):
         if size > DIM_MAX and problem.narrowed_by:
             raise InputError(name, size, f"must be 1 to {DIM_MAX}; {problem.narrowed_by}")
-    chosen = core or default_core()
+    chosen = core or DEFAULT_CORE
     agent = build(load_core(chosen), problem, budget_bytes=budget_bytes, **options)
     agent.core = chosen
     return agent

@@ -1,6 +1,6 @@
 """AdaMB as the paper prints it, compiled, in doubles: the reference for runs that Python is too slow for.
 
-It has the options of the float reference in mode paper, without the departures of the authors' program that
+It has the options of the float reference, without the departures of the authors' program that
 only describe their lists; and one more, `estimates`: with `fresh`, which their program offers too, a new
 ball knows nothing but how often its ancestors were played. Like the reference it never removes a ball, so
 it has no budget. Rivals are compiled in the same way, so times can be compared.
@@ -22,8 +22,8 @@ from adamb.host_sim.exact_math import log
 LEVELS = 20
 MOST_DIMENSIONS = 3
 ESTIMATES = ("inherited", "fresh")
-FIXED = {"mode": "paper", "initial": "remaining", "v_rule": "decreasing", "transitions": "dyadic",
-         "cells": "half-open", "ties": "low", "share": "off"}  # fmt: skip
+FIXED = {"initial": "remaining", "v_rule": "decreasing", "transitions": "dyadic", "cells": "half-open",
+         "ties": "low"}  # fmt: skip
 """What the reference can vary and this cannot."""
 
 
@@ -45,8 +45,7 @@ class DoubleAgent(CompiledLearners):
         self.estimates = options.pop("estimates", None) or "inherited"
         if self.estimates not in ESTIMATES:
             raise InputError("estimates", self.estimates, f"must be one of {', '.join(ESTIMATES)}")
-        given = {**options, "mode": options.get("mode") or "paper"}
-        self.settings = make_settings(self.d_s, self.d_a, self.horizon, self.episodes, given)
+        self.settings = make_settings(self.d_s, self.d_a, self.horizon, self.episodes, options)
         _check(self.settings)
         self._make(self._config())
 

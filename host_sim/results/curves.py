@@ -30,11 +30,6 @@ class RunCurves:
     bytes_mean: list[float | None]
     bytes_max: list[float | None]
 
-    def smoothed(self) -> RewardCurve:
-        """Running means without a band, which only the returns of every seed can give."""
-        rewards, best = np.array([self.reward_mean], dtype=float), np.array([self.optimal_mean], dtype=float)
-        return reward_curve(np.nan_to_num(rewards), None if np.isnan(best).any() else best)
-
 
 def curves_csv(result: RunResult) -> bytes:
     """The file, from the returns of every seed."""

@@ -1,7 +1,7 @@
 """The folder of `adamb run`: run.json, curves.csv, details.json, and a recording where one was asked for.
 
-run.json is written last: where it is, the folder is complete. details.json is younger than the rest, so a
-folder may have none; it holds where the numbers come from and what only the returns of every seed can give.
+run.json is written last: where it is, the folder is complete. details.json holds where the numbers come from
+and what only the returns of every seed can give.
 """
 
 from __future__ import annotations
@@ -210,21 +210,16 @@ class RunFolder:
 
     path: Path
     summary: RunSummary
-    details: RunDetails | None
+    details: RunDetails
 
     @classmethod
     def read(cls, path: Path) -> RunFolder:
-        details = path / DETAILS
-        kept = read_record(RunDetails, details) if details.is_file() else None
-        return cls(path, read_record(RunSummary, path / RUN), kept)
+        summary = read_record(RunSummary, path / RUN)
+        return cls(path, summary, read_record(RunDetails, needed(path, DETAILS)))
 
     @cached_property
     def curves(self) -> RunCurves:
         return read_columns(RunCurves, needed(self.path, CURVES))
-
-    @property
-    def reward_curve(self) -> RewardCurve:
-        return self.curves.smoothed() if self.details is None else self.details.curve
 
     @cached_property
     def _recorded(self) -> Recording | None:
@@ -241,25 +236,9 @@ class RunFolder:
         return None if self.stale else self._recorded
 
     @property
-    def share_last100(self) -> Estimate | None:
-        """Of the optimum; without the seeds there is no interval for it."""
-        if self.details is not None:
-            return self.details.share_last100
-        best = self.summary.optimal
-        return Estimate(self.summary.reward_last100.mean / best, None) if best else None
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Of the agent; empty where the folder does not tell."""
-        return {} if self.details is None else self.details.settings
-
-    @property
     def drift(self) -> str:
-        return "none" if self.details is None else str(self.details.problem.get("drift", "none"))
+        return str(self.details.problem.get("drift", "none"))
 
     def seed_counter(self, name: str) -> list[float]:
-        """A counter of every seed; the mean alone where the seeds were not kept; empty if never counted."""
-        if self.details is not None and name in self.details.seed_counters:
-            return self.details.seed_counters[name]
-        mean = getattr(self.summary, name, None)
-        return [] if mean is None else [mean]
+        """A counter of every seed; empty if never counted."""
+        return self.details.seed_counters.get(name, [])

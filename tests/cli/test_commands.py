@@ -23,8 +23,7 @@ def leaves(command, path=()):
         yield path, command
 
 
-EVERY = {" ".join(path): command for path, command in leaves(typer.main.get_command(app))}
-COMMANDS = {name: command for name, command in EVERY.items() if not command.hidden}
+COMMANDS = {" ".join(path): command for path, command in leaves(typer.main.get_command(app))}
 
 
 def test_the_commands_of_the_readme_are_there():
@@ -39,15 +38,6 @@ def test_help_says_what_it_does_and_gives_an_example(name, capsys):
     example = re.search(r"Example: (adamb .*)", text)
     assert example and f"adamb {name}" in example[1]
     assert COMMANDS[name].help and len(COMMANDS[name].help.split()) > 4
-
-
-@pytest.mark.parametrize(("former", "name"), [("planning", "lookahead")])
-def test_a_former_name_still_works_but_is_not_shown(former, name, capsys):
-    assert main([former, "--help"]) == 0
-    assert COMMANDS[name].help in " ".join(capsys.readouterr().out.split())
-    assert main(["--help"]) == 0
-    shown = capsys.readouterr().out
-    assert EVERY[former].hidden and f" {name} " in shown and f" {former} " not in shown
 
 
 @pytest.mark.parametrize("name", COMMANDS)

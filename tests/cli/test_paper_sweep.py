@@ -20,7 +20,6 @@ from adamb.host_sim.sweep.growth import growth_spec
 from adamb.host_sim.sweep.reader import read_spec
 from adamb.tools.cli import main
 from adamb.tools.commands.sweep import SHIPPED, find_file
-from adamb.tools.measure import paper_speed
 
 RIVALS = {"adaql", "epsql", "epsmb", "kernel-ucbvi", "cmac", "zoom", "bandit", "bandit-zoom"}
 """Those with a grid in the shipped sweeps; a new rival enters them when its grid is known."""
@@ -234,14 +233,6 @@ def test_the_quick_paper_sweep_runs_to_its_end(tmp_path):
     tuned = {(cell.problem_label, cell.agent_label) for cell in quick.cells if cell.tune}
     assert len(meta["tuned"]) == len(tuned) == 33
     assert len(list((tmp_path / "out").glob("curves-*.png"))) == 3
-
-
-@pytest.mark.slow
-def test_the_comparison_at_the_papers_size_shows_every_algorithm(capsys):
-    """Whether it keeps its limits is for who runs the measurement, not for a test."""
-    assert paper_speed.main(["--seeds", "4"]) in (0, 1)
-    printed = capsys.readouterr().out
-    assert all(name in printed for name in paper_speed.ALGORITHMS) and "limit" in printed
 
 
 def test_a_budget_table_marks_the_best_and_prints_for_documents(capsys, tmp_path):

@@ -149,14 +149,6 @@ def test_a_profile_above_a_bound_or_its_cap_is_red(capsys, tmp_path, changes, sa
     assert code == 1 and said in error
 
 
-def test_a_run_without_details_still_has_its_report(capsys, run):
-    for name in ("details.json", "recording.npz", "block.bin"):
-        (run / name).unlink()
-    code, _, _ = adamb(capsys, "report", run)
-    page = (run / "report.html").read_text()
-    assert code == 0 and "% of the optimum" in page and "Add --record" in page
-
-
 def test_a_recording_of_another_core_is_left_out_and_said(capsys, run):
     from adamb.host_sim.blocks.recording import Recording
 

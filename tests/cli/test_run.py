@@ -219,14 +219,12 @@ def test_options_reach_the_agent_with_their_type(capsys, monkeypatch):
     }  # fmt: skip
 
 
-def test_a_missing_core_is_said_and_the_reference_runs(capsys, monkeypatch):
+def test_a_missing_core_is_an_error_and_nothing_runs_in_its_place(capsys, monkeypatch):
     monkeypatch.setitem(agents.CORES, "c", agents.CoreLocation("adamb.host_sim.no_such_module", "CoreAgent"))
-    code, out, error = adamb(capsys, "run", PROBLEM, "--episodes", 20, "--seeds", 2, "--json", "-")
-    assert code == 0 and json.loads(out)["core"] == "reference"
-    assert "note: no C core is built here" in error
+    assert "not available here" in refused(capsys, "run", PROBLEM, "--episodes", 20, "--seeds", 2)
 
 
-def test_a_core_built_of_older_files_is_an_error_and_not_replaced_by_the_reference(capsys, monkeypatch):
+def test_a_core_built_of_older_files_is_an_error(capsys, monkeypatch):
     def stale(location):
         raise StaleCore("the compiled core and _spec.py come from different specifications")
 

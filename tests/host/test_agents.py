@@ -53,11 +53,11 @@ def test_a_factory_gets_the_problem_and_a_class_its_dimensions(growing):
     assert {"growing", "made", "adamb", "random", "static", "optimal"} <= set(agent_names())
 
 
-def test_a_core_that_is_not_built_is_named_and_the_reference_takes_its_place(monkeypatch):
+@pytest.mark.parametrize("options", [{}, {"core": "c"}])
+def test_a_core_that_is_not_built_is_named(monkeypatch, options):
     monkeypatch.setitem(agents.CORES, "c", agents.CoreLocation("adamb.host_sim.no_such_module", "CoreAgent"))
-    assert agents.default_core() == "reference"
     with pytest.raises(InputError, match=r"not available here .*no_such_module"):
-        make_agent("adamb", Standin([1]), core="c")
+        make_agent("adamb", Standin([1]), **options)
     with pytest.raises(InputError, match="did you mean reference"):
         make_agent("adamb", Standin([1]), core="referenc")
 

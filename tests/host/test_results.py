@@ -46,13 +46,11 @@ def test_a_run_is_read_as_it_was_written(written):
     path, result = written
     found = run.RunFolder.read(path)
     assert found.summary == run.RunSummary.of(result)
-    assert found.details is not None and found.details.to_json() == json.loads(
-        (path / run.DETAILS).read_text()
-    )
+    assert found.details.to_json() == json.loads((path / run.DETAILS).read_text())
     assert found.curves.reward_mean == result.returns.mean(axis=0).tolist()
     assert found.summary.microseconds_per_step == pytest.approx(result.microseconds_per_step())
     assert found.seed_counter("leaves") == result.stats["leaves"].tolist()
-    assert found.share_last100 == result.share(100)
+    assert found.details.share_last100 == result.share(100)
 
 
 def test_files_of_a_run_are_the_listed_ones_and_the_main_one_is_last(written):
@@ -60,17 +58,6 @@ def test_files_of_a_run_are_the_listed_ones_and_the_main_one_is_last(written):
     problem = make_problem("oil-laplace", [5, 6], episodes=EPISODES)
     names = list(run.run_files(result, problem, make_agent("adamb", problem), EPISODES, None))
     assert sorted(names) == sorted(run.FILES) and names[-1] == run.RUN
-
-
-def test_a_folder_from_before_the_format_had_a_number_is_read(folder):
-    content = json.loads((folder / run.RUN).read_text())
-    del content["format"]
-    (folder / run.RUN).write_text(json.dumps(content))
-    (folder / run.DETAILS).unlink()
-    found = run.RunFolder.read(folder)
-    assert found.summary.format == 1 and found.details is None
-    assert found.reward_curve.reward_ci95 is None and found.reward_curve.episode[-1] == EPISODES
-    assert found.seed_counter("leaves") == [found.summary.leaves]
 
 
 @pytest.mark.parametrize(

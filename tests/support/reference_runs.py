@@ -15,12 +15,8 @@ from adamb.host_sim.agents.reference import ReferenceAgent
 RUNS = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
-def make(horizon=2, d_s=1, d_a=1, seeds=(0,), episodes=100, mode="paper", **options):
-    return ReferenceAgent(Shape(d_s, d_a, horizon, seeds, episodes), mode=mode, **options)
-
-
-def track(**options):
-    return make(mode="tracking", **{"bonus": 1.0, **options})
+def make(horizon=2, d_s=1, d_a=1, seeds=(0,), episodes=100, **options):
+    return ReferenceAgent(Shape(d_s, d_a, horizon, seeds, episodes), **options)
 
 
 def visit(agent, h, state, reward, next_state):

@@ -51,9 +51,8 @@ def test_true_and_false_are_on_and_off():
     assert make_config(1, 1, 5, {"share": True}).words["share"] == "on"
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_the_reference_starts_from_the_same_defaults(mode):
-    core, reference = defaults(mode, 2, 1, 5), make_settings(2, 1, 5, 100, {"mode": mode})
+def test_the_reference_starts_from_the_defaults_of_mode_paper():
+    core, reference = defaults("paper", 2, 1, 5), make_settings(2, 1, 5, 100, {})
     for name in ("bonus", "gamma", "phi", "split", "action"):
         assert getattr(reference, name) == core[name]
     for name in set(CHOICES) & set(OPTIONS):

@@ -17,12 +17,10 @@ if TYPE_CHECKING:
     from adamb.host_sim.studies.lookahead import PlanningValue, Played
 
 EXAMPLE = "Example: adamb lookahead dram-lite dram-drain --seeds 40; adamb lookahead --json -"
-FORMER_NAME = "planning"
 
 
 def register(app: typer.Typer) -> None:
     app.command(name="lookahead", epilog=EXAMPLE)(lookahead)
-    app.command(name=FORMER_NAME, epilog=EXAMPLE, hidden=True)(lookahead)
 
 
 def lookahead(

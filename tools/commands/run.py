@@ -130,7 +130,7 @@ def run(
     period: Annotated[str | None, _option("--period", help=PERIOD, panel=LEARNER)] = None,
     when_full: Annotated[str | None, of_controller("when_full", LEARNER)] = None,
     bonus: Annotated[
-        str | None, of_controller("bonus", LEARNER, "; reference in mode paper: or theory, of its proofs")
+        str | None, of_controller("bonus", LEARNER, "; reference, double: or theory, of the proofs")
     ] = None,
     gamma: Annotated[str | None, of_controller("gamma", LEARNER)] = None,
     phi: Annotated[str | None, of_controller("phi", LEARNER)] = None,
@@ -238,7 +238,7 @@ def perform(request: RunRequest) -> int:
 
 
 def _simulate(request: RunRequest, errors: Console) -> Outcome:
-    from adamb.host_sim.agents import default_core, make_agent
+    from adamb.host_sim.agents import make_agent
     from adamb.host_sim.runner import RunResult, simulate
     from adamb.tools.stopping import stop_on_interrupt
     from adamb.tools.terminal.run_view import run_title, told, watch
@@ -251,8 +251,6 @@ def _simulate(request: RunRequest, errors: Console) -> Outcome:
     problem = request.played.make()
     if request.statistics and not problem.statistics():
         raise InputError("statistics", problem.name, "counts nothing; dram-1x1, dram-2x1 and dram-3x2 do")
-    if request.agent == "adamb" and "core" not in request.options and default_core() != "c":
-        print("adamb: note: no C core is built here; the float64 reference runs instead", file=sys.stderr)
     waiting = nullcontext() if request.quiet else errors.status("preparing the agent and the exact optimum")
     with waiting:
         agent = make_agent(request.agent, problem, budget_bytes=request.budget_bytes, **request.options)

@@ -56,8 +56,8 @@ def speed(
     """Measure one act and one observe on a recorded run, in every implementation.
 
     Rows: episodes, whole episodes in C as a run plays them; episodes-alone, the same for one learner;
-    c-batch and c, one call from Python for many controllers or for one; python, the twin; reference, in
-    doubles; plain, the paper's pseudocode in Python objects as the authors' program has them (γ = 2, φ = 1).
+    c-batch and c, one call from Python for many controllers or for one; python, the twin; reference, the
+    paper's algorithm in Python, in doubles, with the constants of its experiments (γ = 2, φ = 1).
     """
     from adamb.host_sim.agents import check_horizon
     from adamb.host_sim.registry import make_problem

@@ -3,8 +3,8 @@
 A run of the C core is recorded first; then each implementation is given the same states, rewards and next
 states, so that all of them grow alike and only their speed differs. Clock and loop cost the same everywhere
 and are measured with a subject that does nothing, and taken off. Whole episodes in C cannot be given states:
-there the run is played again, which is the recorded one, and its steps are timed in C. The plain program is
-another algorithm than the controller's, so it plays a run of its own on the same instance.
+there the run is played again, which is the recorded one, and its steps are timed in C. The paper's algorithm
+in Python is another than the controller's, so it plays a run of its own on the same instance.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from adamb.firmware_model.host import binding
 from adamb.host_sim.agent import offered
 from adamb.host_sim.problem import Problem
 from adamb.host_sim.runner import CompiledPlay
-from adamb.tools.measure.plain_program import PlainLearner
 from adamb.tools.measure.recorded_calls import RecordedCalls
 
 
@@ -120,32 +119,10 @@ def python_twin(recording: RecordedCalls) -> Subject:
     )
 
 
-def float_reference(recording: RecordedCalls) -> Subject:
-    """The float64 reference; it has no cap, and `auto` sharing is its `on`."""
-    from adamb.host_sim.agents.reference import ReferenceAgent
-    from adamb.host_sim.agents.reference.settings import TRACKING_OPTIONS
-
-    words = recording.core(1).config.words
-    options = {name: words[name] for name in ("mode", *TRACKING_OPTIONS) if name != "share"}
-    share = "off" if words["share"] == "off" else "on"
-    agent = ReferenceAgent(recording.shape(1), share=share, **options)
-    learner: Any = agent.learners[0]
-    states, following = recording.states[:, :, 0].tolist(), recording.next_states[:, :, 0].tolist()
-    rewards = recording.rewards[:, :, 0].tolist()
-    return Subject(
-        "float64 reference",
-        1,
-        lambda k, h: learner.act(h, states[k][h]),
-        lambda k, h: learner.observe(h, rewards[k][h], following[k][h]),
-        learner.end_episode,
-    )
-
-
 SUBJECTS: dict[str, Callable[[RecordedCalls], Subject]] = {
     "c-batch": c_batch,
     "c": c_single,
     "python": python_twin,
-    "reference": float_reference,
 }
 
 
@@ -197,16 +174,19 @@ def whole_episodes(recording: RecordedCalls, seeds: int) -> tuple[float, float]:
     return acting, learning
 
 
-PLAIN = "plain"
-PLAIN_BONUS = 0.5
-"""Its c of c/√n."""
+REFERENCE = "reference"
+PAPER: dict[str, Any] = {
+    "mode": "paper", "bonus": 0.5, "gamma": 2, "phi": 1, "split": "inherited", "q_rule": "decreasing",
+}  # fmt: skip
+"""The constants of the paper's experiments, with one c of c/√n."""
 
 
-def plain_run(recording: RecordedCalls) -> tuple[float, ...]:
-    """Nanoseconds of all acts and of all observes of the plain program, clock included."""
+def paper_run(recording: RecordedCalls) -> tuple[float, ...]:
+    """Nanoseconds of all acts and of all observes of the paper's algorithm in Python, clock included."""
+    from adamb.host_sim.agents.reference import ReferenceAgent
+
     problem, share, clock = recording.problem(1), ProcessorShare(), time.perf_counter_ns
-    rng = np.random.default_rng(0)
-    learner = PlainLearner(problem.d_s, problem.d_a, problem.horizon, PLAIN_BONUS, rng)
+    learner = ReferenceAgent(problem.shape, **PAPER).learners[0]
     acting = learning = 0
     for _ in range(problem.episodes):
         state = problem.begin_episode()[0].tolist()
@@ -219,14 +199,13 @@ def plain_run(recording: RecordedCalls) -> tuple[float, ...]:
             before = clock()
             learner.observe(h, reward, state)
             learning += clock() - before
+        learner.end_episode()
     return share.of(acting, learning)
 
 
 EPISODES: dict[str, Callable[[int], int]] = {"episodes": lambda seeds: seeds, "episodes-alone": lambda _: 1}
 """Whole episodes: how many learners play, of so many that were recorded."""
-NAMES = (*EPISODES, *SUBJECTS, PLAIN)
-SLOW = ("reference", PLAIN)
-"""What the factors of a run say how many times faster the episodes in C are."""
+NAMES = (*EPISODES, *SUBJECTS, REFERENCE)
 
 
 def names_for(problem: Problem) -> list[str]:
@@ -238,8 +217,8 @@ def measure(name: str, recording: RecordedCalls, rounds: int) -> CallTime:
     """The fastest of some rounds: what disturbs a measurement only ever adds to it."""
     if name in EPISODES:
         return _measure_episodes(EPISODES[name](recording.states.shape[2]), recording, rounds)
-    if name == PLAIN:
-        return _measure_plain(recording, rounds)
+    if name == REFERENCE:
+        return _measure_paper(recording, rounds)
     if name not in SUBJECTS:
         raise InputError("only", name, f"must be among {', '.join(NAMES)}")
     episodes, horizon = recording.states.shape[:2]
@@ -259,19 +238,20 @@ def measure(name: str, recording: RecordedCalls, rounds: int) -> CallTime:
 
 
 def factors(times: dict[str, CallTime]) -> dict[str, dict[str, float]]:
-    """How many times faster whole episodes in C are than what is slow, of what was measured, by name."""
+    """How many times faster whole episodes in C are than the paper's algorithm in Python."""
+    slow = {REFERENCE: times[REFERENCE].step_ns} if REFERENCE in times else {}
     return {
-        fast: {slow: round(times[slow].step_ns / times[fast].step_ns, 1) for slow in SLOW if slow in times}
+        fast: {name: round(step_ns / times[fast].step_ns, 1) for name, step_ns in slow.items()}
         for fast in EPISODES
         if fast in times
     }
 
 
-def _measure_plain(recording: RecordedCalls, rounds: int) -> CallTime:
+def _measure_paper(recording: RecordedCalls, rounds: int) -> CallTime:
     calls = recording.rewards[:, :, 0].size
-    found = [plain_run(recording) for _ in range(rounds)]
+    found = [paper_run(recording) for _ in range(rounds)]
     act_ns, observe_ns = (min(column) / calls for column in zip(*found, strict=True))
-    return CallTime("paper's pseudocode in Python", act_ns, observe_ns)
+    return CallTime("paper's algorithm in Python", act_ns, observe_ns)
 
 
 def _measure_episodes(learners: int, recording: RecordedCalls, rounds: int) -> CallTime:

@@ -33,9 +33,9 @@ class RunBounds:
 
 
 def job_of(run: RunSource) -> PlannedJob | None:
-    """The job that the run did; None for an agent without bounds and for a folder that does not tell."""
+    """The job that the run did; None for an agent without bounds."""
     summary, details = run.summary, run.run.details
-    if summary.agent != "adamb" or summary.core not in BLOCK_CORES or details is None:
+    if summary.agent != "adamb" or summary.core not in BLOCK_CORES:
         return None
     chosen = {key: details.settings.get(key) for key in MEMORY_OPTIONS}
     mode = details.settings.get("mode", "tracking")

@@ -126,15 +126,15 @@ def _facts(entry: IndexEntry) -> list[str]:
     run = next((source for source in entry.sources if isinstance(source, RunSource)), None)
     if run is None:
         return [escape("; ".join(" · ".join(source.parts()) for source in entry.sources)), *[""] * 7]
-    found, share, details = run.summary, run.run.share_last100, run.run.details
+    found, details = run.summary, run.run.details
     half = found.reward_per_episode.ci95
     return [
         escape(found.problem),
         escape(run.agent),
         "none" if found.budget_bytes is None else number(found.budget_bytes),
         f"{found.reward_per_episode.mean:.3f}" + ("" if half is None else f" ± {half:.3f}"),
-        "" if share is None else escape(share.percent()),
+        "" if details.share_last100 is None else escape(details.share_last100.percent()),
         number(found.bytes_peak),
         str(found.seeds),
-        "" if details is None else escape(details.finished[:16].replace("T", " ")),
+        escape(details.finished[:16].replace("T", " ")),
     ]

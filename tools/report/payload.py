@@ -102,7 +102,7 @@ def run_payload(run: RunSource, bounds: RunBounds | None) -> dict[str, Any]:
         "cap": run.summary.budget_bytes,
         "optimal": run.summary.optimal,
         "lines": None if run.lines is None else seed_lines(run.lines),
-        "curve": vars(run.run.reward_curve),
+        "curve": vars(run.run.details.curve),
         "bytes": bytes_curve(run.run.curves),
         "bounds": None if bounds is None else bounds.to_json(),
         "timeline": None if recording is None else timeline(run, recording),
@@ -135,8 +135,7 @@ def timeline(run: RunSource, recording: Recording) -> dict[str, Any]:
     kept = thin(len(recording.counter_episodes))
     restarts = recording.counters[:, BLOCK_COUNTERS.index("restarts")]
     jumps = np.flatnonzero(np.diff(restarts, prepend=0) > 0)
-    details = run.run.details
-    asked = run.summary.episodes if details is None else details.asked_episodes
+    asked = run.run.details.asked_episodes
     return {
         "episodes": recording.counter_episodes[kept].tolist(),
         **{

@@ -67,32 +67,29 @@ def interval(estimate: Estimate, scale: float = 1.0, digits: int = 1) -> str:
 def learning(run: RunSource) -> Answer:
     summary, details = run.summary, run.run.details
     episodes, last = summary.episodes, min(100, summary.episodes)
-    first_reward = None if details is None else details.reward_first100
-    first_share = None if details is None else details.share_first100
-    last_reward, share = summary.reward_last100, run.run.share_last100
+    first_reward, first_share = details.reward_first100, details.share_first100
+    last_reward, share = summary.reward_last100, details.share_last100
     if share is not None:
         short = f"{interval(share, 100)} % of the optimum"
         start = "" if first_share is None else f", from {interval(first_share, 100)} % in the first {last}"
         sentences = [f"That is the mean of the last {last} episodes{start}."]
     else:
         short = f"{interval(last_reward, digits=3)} an episode"
-        start = "" if first_reward is None else f", {interval(first_reward, digits=3)} in the first {last}"
+        start = f", {interval(first_reward, digits=3)} in the first {last}"
         sentences = [f"That is the reward of the last {last} episodes{start}; no exact optimum is known."]
     whole = interval(summary.reward_per_episode, digits=3)
     sentences.append(f"Over all {number(episodes)} episodes: {whole} an episode.")
-    if details is not None and details.interrupted:
+    if details.interrupted:
         asked = number(details.asked_episodes)
         sentences.append(f"The run was stopped before its {asked} episodes were over.")
     improved = improvement(first_reward, last_reward)
-    if improved is False:
+    if not improved:
         sentences.append("The last episodes are not clearly better than the first.")
-    return Answer(LEARN, NOTE if improved is False else OK, short, " ".join(sentences))
+    return Answer(LEARN, OK if improved else NOTE, short, " ".join(sentences))
 
 
-def improvement(first: Estimate | None, last: Estimate) -> bool | None:
-    """Whether the intervals of the first and the last episodes lie apart; None when that cannot be said."""
-    if first is None:
-        return None
+def improvement(first: Estimate, last: Estimate) -> bool:
+    """Whether the intervals of the first and the last episodes lie apart."""
     return last.mean - (last.ci95 or 0) > first.mean + (first.ci95 or 0)
 
 
@@ -120,7 +117,7 @@ VALUED = ("--set", "--horizon", "--mode", "--share", "--when-full")
 
 def as_played(run: RunSource) -> str:
     """Those of the run's command, so that the same controller is measured on the same problem."""
-    words = shlex.split(run.run.details.command) if run.run.details is not None else []
+    words = shlex.split(run.run.details.command)
     kept = []
     for i, word in enumerate(words):
         if word in VALUED and i + 1 < len(words):
@@ -140,7 +137,7 @@ def when_full(run: RunSource) -> Answer:
     if mean["refused_splits"] + mean["reclaims"] + mean["no_room"] == 0:
         text = f"No split was refused and nothing was reclaimed in any seed.{restarts}"
         return Answer(FULL, OK, "It never did", text)
-    frozen = run.run.settings.get("when_full") == "freeze"
+    frozen = run.run.details.settings.get("when_full") == "freeze"
     reclaims = mean["reclaims"]  # few are told as in the table of `adamb run`
     amount = number(reclaims) if reclaims >= 1000 else f"{reclaims:.4g}"
     did = f"{amount} pieces of its partition that were not used lately made room for others"

@@ -96,7 +96,7 @@ def learning(runs: Sequence[RunSource]) -> Section | None:
     if not runs:
         return None
     known = any(run.summary.optimal for run in runs)
-    curves = [run.run.reward_curve for run in runs]
+    curves = [run.run.details.curve for run in runs]
     windows = sorted({curve.window for curve in curves if curve.window > 1})
     lead = "Reward of an episode"
     if windows:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from adamb.host_sim.results.run import RunDetails
 from adamb.tools.report.markup import Section, chart, hint, long_table, panel, section, title
 from adamb.tools.report.sources import RunSource
 from adamb.tools.report.verdicts import number
@@ -21,23 +20,22 @@ MOST = 500
 
 
 def seeds(runs: Sequence[RunSource]) -> Section | None:
-    """Runs with several seeds whose folder tells about each."""
-    shown = [
-        (i, run, kept) for i, run in enumerate(runs) if (kept := run.run.details) and run.summary.seeds > 1
-    ]
+    """Runs with several seeds."""
+    shown = [(i, run) for i, run in enumerate(runs) if run.summary.seeds > 1]
     if not shown:
         return None
     body = ""
-    for i, run, details in shown:
+    for i, run in shown:
         body += title(run.label) if len(shown) > 1 else ""
         drawn = chart(f"seeds-{i}", "reward of every seed") if run.lines is not None else ""
-        body += panel(drawn, _table(i, run, details)) + _left_out(run)
+        body += panel(drawn, _table(i, run)) + _left_out(run)
     lead = "Every seed is a run of its own. Sort the table to find the best and the worst"
-    lead += "; a seed that you choose is drawn." if any(run.lines for _, run, _ in shown) else "."
+    lead += "; a seed that you choose is drawn." if any(run.lines for _, run in shown) else "."
     return section("seeds", "Seed by seed", lead, body)
 
 
-def _table(i: int, run: RunSource, details: RunDetails) -> str:
+def _table(i: int, run: RunSource) -> str:
+    details = run.run.details
     known = {
         name: details.seed_counters[key]
         for key, name in COUNTER_NAMES.items()

@@ -64,13 +64,13 @@ class RunSource(Source):
 
     def facts(self) -> dict[str, Any]:
         found, details = self.summary, self.run.details
-        known: dict[str, Any] = {} if details is None else {
-            "command": details.command, "finished": details.finished, "settings": details.settings,
+        return {
+            "command": details.command,
+            "finished": details.finished,
+            "settings": details.settings,
             "problem": details.problem,
-        }  # fmt: skip
-        return known | {
             "seeds": seed_span(found.seed_base, found.seeds),
-            "versions": found.version if details is None else details.versions,
+            "versions": details.versions,
             "spec hash": found.spec_hash,
             "digest of the block": found.digest,
             "seconds": found.seconds,

@@ -1,23 +1,14 @@
-"""The float64 reference of AdaMB: the paper as corrected, the authors' program, and the core's `tracking`.
+"""The float64 reference of AdaMB: the paper as corrected, and the authors' program.
 
-It is the oracle of the integer core and the only place where the full bonuses, the Lipschitz envelope, full
-planning and d_S > 2 exist. It never removes a ball: it has no budget.
+It is written for reading, and core `double` is its compiled form. It never removes a ball: it has no budget.
 
-Options (default in paper mode / in tracking mode where they differ; the defaults are those of the core):
+Options, with the default first or in brackets; those that the core has too default as in its mode paper:
 
 ==============  =====================================================================================
-mode            tracking | paper (paper when deviations are given)
-bonus           c of c/sqrt(n), `theory` (R-BONUS + T-BONUS), `auto` (c = (1 - mean reward)/2, in
-                tracking the rule of the core): 0.25 / auto
-gamma, phi      split threshold phi*2^(gamma*level): d_S+2 (d_S <= 2) or d_S, H^((d+d_S)/(d+1)) / 2, 1
-split           own / inherited: whose samples the split test counts
+bonus           c of c/sqrt(n) (0.25), `theory` (R-BONUS + T-BONUS), `auto` (c = (1 - mean reward)/2)
+gamma, phi      split threshold phi*2^(gamma*level) (d_S+2 or, above d_S = 2, d_S; H^((d+d_S)/(d+1)))
+split           own | inherited: whose samples the split test counts
 action          centre | random: of the action side of the ball
-share           off | on: one tree for each step or one for all (tracking only)
-==============  =====================================================================================
-
-Options of paper mode alone:
-
-==============  =====================================================================================
 planning        one-step | full: the ball that was played, or all balls at the end of the episode
 envelope        on | off: V^ of Equation (def-V); on with bonus=theory, else off
 delta           failure probability of the bounds (0.05)
@@ -31,9 +22,9 @@ ties            low | high: which action code wins among equal Q
 deviations      authors, or names of settings.DEVIATIONS
 ==============  =====================================================================================
 
-The regret and PAC guarantees of the paper cover paper mode with bonus=theory and the envelope, with Lipschitz
-constants and c_T that are right for the problem; neither tracking nor any mode of the integer core. The core
-takes the min in Q as well as in V in its paper mode: compare it with q_rule=decreasing.
+The regret and PAC guarantees of the paper cover bonus=theory with the envelope, with Lipschitz constants and
+c_T that are right for the problem; they cover no mode of the integer core. The core takes the min in Q as
+well as in V in its paper mode: compare it with q_rule=decreasing.
 """
 
 from __future__ import annotations
@@ -47,7 +38,6 @@ from adamb.budgets.errors import InputError
 from adamb.host_sim.agent import Agent, Shape, generators
 from adamb.host_sim.agents.reference.learner import Learner
 from adamb.host_sim.agents.reference.settings import make_settings
-from adamb.host_sim.agents.reference.tracking import TrackingLearner
 from adamb.host_sim.agents.reference.views import Leaf, StateCell, learner_bytes, view_cells, view_leaf
 
 
@@ -62,13 +52,7 @@ class ReferenceAgent(Agent):
         if budget_bytes is not None:
             raise InputError("budget", budget_bytes, "the reference keeps every ball: leave the budget out")
         self.settings = make_settings(self.d_s, self.d_a, self.horizon, self.episodes, options)
-        streams = zip(generators(self.seeds), self.seeds, strict=True)
-        self.learners: list[Learner | TrackingLearner] = [
-            TrackingLearner(self.settings, rng, seed)
-            if self.settings.mode == "tracking"
-            else Learner(self.settings, rng)
-            for rng, seed in streams
-        ]
+        self.learners = [Learner(self.settings, rng) for rng in generators(self.seeds)]
 
     def act(self, h: int, states: np.ndarray) -> np.ndarray:
         rows = np.asarray(states, dtype=float).tolist()
@@ -112,7 +96,7 @@ class ReferenceAgent(Agent):
     def leaves(self, instance: int, h: int) -> list[Leaf]:
         """The active balls of one learner and step, sorted by state, then action."""
         learner = self.learners[instance]
-        found = [view_leaf(learner, h, ball) for ball in learner.roots[h].walk() if ball.children is None]
+        found = [view_leaf(learner, ball) for ball in learner.roots[h].walk() if ball.children is None]
         return sorted(found, key=lambda leaf: (leaf.state_low, leaf.action_low))
 
     def state_cells(self, instance: int, h: int) -> list[StateCell]:

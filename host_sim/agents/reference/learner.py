@@ -22,7 +22,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from adamb.host_sim.agents.reference.measures import AUTO_FACTOR
+from adamb.firmware_model import _spec
 from adamb.host_sim.agents.reference.settings import MAX_LEVEL, ReferenceSettings
 from adamb.host_sim.agents.reference.tree import (
     Ball,
@@ -38,7 +38,9 @@ from adamb.host_sim.agents.reference.tree import (
 )
 from adamb.host_sim.exact_math import exp, log
 
-#: Samples that the mean reward of `bonus=auto` looks back, over all steps together; only this class has it.
+#: `bonus=auto` is this part of what the mean reward lacks to 1.
+AUTO_FACTOR = 0.5**_spec.AUTO_BONUS_SHIFT
+#: Samples that its mean reward looks back, over all steps together.
 AUTO_WINDOW = 250
 
 

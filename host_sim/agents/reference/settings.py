@@ -28,13 +28,8 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "ties": ("low", "high"),
 }
 
-#: Options of the core that the reference has too, with its words; it cannot share by a test of its own.
-OF_CORE = ("mode", "split", "action")
-CHOICES |= {name: OPTIONS[name].words for name in OF_CORE}
-CHOICES["share"] = tuple(word for word in OPTIONS["share"].words if word != "auto")
-
-#: All that tracking leaves open; the other options belong to the paper.
-TRACKING_OPTIONS = ("action", "bonus", "gamma", "phi", "share", "split")
+#: Options of the core that the reference has too, with its words.
+CHOICES |= {name: OPTIONS[name].words for name in ("split", "action")}
 
 #: What the authors' program does differently from the paper, each by name.
 DEVIATIONS: dict[str, dict[str, object]] = {
@@ -54,13 +49,12 @@ DEVIATIONS: dict[str, dict[str, object]] = {
 
 @dataclass(frozen=True)
 class ReferenceSettings:
-    """Everything one learner needs, with the defaults of its mode filled in."""
+    """Everything one learner needs, with the defaults filled in."""
 
     d_s: int
     d_a: int
     horizon: int
     episodes: int
-    mode: str
     bonus: float | str
     gamma: float
     phi: float
@@ -79,7 +73,6 @@ class ReferenceSettings:
     transitions: str
     cells: str
     ties: str
-    share: str
 
     @property
     def thresholds(self) -> list[int]:
@@ -87,11 +80,8 @@ class ReferenceSettings:
         return list(_thresholds(self.gamma, self.phi))
 
     def describe(self) -> dict[str, object]:
-        """The settings that have a meaning in this mode."""
-        values = asdict(self)
-        if self.mode == "tracking":
-            return {name: value for name, value in values.items() if name in ("mode", *TRACKING_OPTIONS)}
-        return values
+        """With the words that the core has for this: mode paper, and a tree for each step."""
+        return {**asdict(self), "mode": "paper", "share": "off"}
 
 
 @cache
@@ -103,7 +93,7 @@ def _thresholds(gamma: float, phi: float) -> tuple[int, ...]:
 def make_settings(
     d_s: int, d_a: int, horizon: int, episodes: int, options: Mapping[str, object]
 ) -> ReferenceSettings:
-    """Check the options and fill in what the mode (and the deviations) leave open."""
+    """Check the options and fill in what they (and the deviations) leave open."""
     for field, size, limit in (("d_s", d_s, MAX_DIMENSIONS), ("d_a", d_a, MAX_DIMENSIONS)):
         if not 1 <= size <= limit:
             raise InputError(field, size, f"must be 1 to {limit}")
@@ -113,39 +103,34 @@ def make_settings(
         raise InputError("episodes", episodes, "must be at least 1")
     given = {name: value for name, value in options.items() if value is not None}
     overrides = _deviation_values(given.pop("deviations", None))
-    mode = _choice("mode", given.pop("mode", "paper" if overrides else "tracking"))
-    if overrides and mode != "paper":
-        raise InputError("deviations", mode, "departures from the paper need mode=paper")
-    values = {**_mode_defaults(mode, d_s, d_a, horizon), **overrides}
+    if (mode := given.pop("mode", "paper")) != "paper":
+        raise InputError("mode", mode, "must be paper; cores c and python have tracking")
+    values = {**_defaults(d_s, d_a, horizon), **overrides}
     for name, value in given.items():
         if name not in values:
             raise unknown_name("option of agent adamb (reference)", name, [*values, "mode", "deviations"])
-        if mode == "tracking" and (name not in TRACKING_OPTIONS or value == "theory"):
-            raise InputError(name, value, "only mode=paper has that")
         checked = _check(name, value)
         if name in overrides and not _agrees(name, checked, overrides[name]):
             raise InputError(name, value, f"contradicts the deviation that sets it to {overrides[name]!r}")
         values[name] = checked
-    if mode == "paper" and values["share"] == "on":
-        raise InputError("share", "on", "only mode=tracking shares a tree between steps")
     if values["envelope"] is None:
         values["envelope"] = values["bonus"] == "theory"
-    return ReferenceSettings(d_s=d_s, d_a=d_a, horizon=horizon, episodes=episodes, mode=mode, **values)  # type: ignore[arg-type]
+    return ReferenceSettings(d_s=d_s, d_a=d_a, horizon=horizon, episodes=episodes, **values)  # type: ignore[arg-type]
 
 
-def _mode_defaults(mode: str, d_s: int, d_a: int, horizon: int) -> dict[str, object]:
-    """The two columns of the comparison of modes; what the paper leaves open is the same in both.
+def _defaults(d_s: int, d_a: int, horizon: int) -> dict[str, object]:
+    """Those of the core's mode paper, and what only the reference has.
 
     The envelope follows the bonus unless it is asked for: the concentration lemmas need a Lipschitz V,
     c/sqrt(n) does not.
     """
-    core = defaults(mode, d_s, d_a, horizon)
+    core = defaults("paper", d_s, d_a, horizon)
     return {
         **{name: core[name] for name in ("bonus", "split", "action")},
         **{name: float(core[name]) for name in ("gamma", "phi")},
         "planning": "one-step", "envelope": None, "delta": 0.05, "L_r": 1.0, "L_T": 1.0, "L_V": 1.0,
         "c_T": 1.0, "initial": "remaining", "transitions": "dyadic", "cells": "half-open", "ties": "low",
-        "q_rule": "free", "v_rule": "free" if mode == "tracking" else "decreasing", "share": "off",
+        "q_rule": "free", "v_rule": "decreasing",
     }  # fmt: skip
 
 

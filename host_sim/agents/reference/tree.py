@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,29 +18,7 @@ FINEST = 1 << MAX_LEVEL
 Path = list[int]  # the d_s bits a state takes at each level, root first
 
 
-AnyBall = TypeVar("AnyBall", bound="Node")
-
-
-class Node:
-    """A ball of any kind: its level, and its children by state bits, None for an active ball."""
-
-    __slots__ = ()
-
-    level: int
-    children: Any
-
-    def walk(self: AnyBall) -> Iterator[AnyBall]:
-        """Every ball of this subtree, inner ones too."""
-        stack = [self]
-        while stack:
-            ball = stack.pop()
-            yield ball
-            if ball.children is not None:
-                for row in ball.children:
-                    stack.extend(row)
-
-
-class Ball(Node):
+class Ball:
     """One node of a partition tree; a leaf is an active ball B = S(B) x A(B).
 
     `n`, `reward_sum` and `next_counts` are the ball's own samples, never an ancestor's. What the ancestors
@@ -82,8 +59,18 @@ class Ball(Node):
                 row.append(child)
             self.children.append(row)
 
+    def walk(self) -> Iterator[Ball]:
+        """Every ball of this subtree, inner ones too."""
+        stack = [self]
+        while stack:
+            ball = stack.pop()
+            yield ball
+            if ball.children is not None:
+                for row in ball.children:
+                    stack.extend(row)
 
-def relevant(root: AnyBall, path: Path) -> Iterator[AnyBall]:
+
+def relevant(root: Ball, path: Path) -> Iterator[Ball]:
     """RELEVANT(x): the leaves whose state side holds the state of `path`, lowest action code first."""
     stack = [root]
     while stack:

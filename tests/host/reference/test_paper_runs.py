@@ -21,7 +21,6 @@ from support.reference_runs import (
 )
 
 VALUES = {
-    "mode": ["paper"],
     "split": ["own", "inherited"],
     "gamma": [1.0, 1.5, 2.0, 2.5, 3.0],
     "phi": [0.5, 1.0, 1.7, 5.0],
@@ -110,7 +109,7 @@ def test_ancestor_diameters_average_to_at_most_four_diameters_of_the_ball(run):
 
 def test_the_ancestor_lemma_really_needs_gamma_of_two():
     """With gamma = 1 the ancestors hold 1, 1, 3, 7 samples and average above 4 D(B): the check can fail."""
-    agent = ReferenceAgent(Shape(1, 1, 1, [0], 400), mode="paper", gamma=1.0, phi=1)
+    agent = ReferenceAgent(Shape(1, 1, 1, [0], 400), gamma=1.0, phi=1)
     play(Wandering(0, 1, 1), agent, 400)
     deep = [leaf for leaf in agent.leaves(0, 0) if leaf.level == 4]
     assert deep and deep[0].ancestor_n == (1, 1, 3, 7)
@@ -134,7 +133,7 @@ def test_the_envelope_is_lipschitz_and_below_the_values_it_envelops(run):
 
 @pytest.mark.parametrize("options", [{}, {"deviations": "authors"}, {"bonus": "theory"}])
 def test_values_never_rise_in_paper_mode(options):
-    agent = ReferenceAgent(Shape(1, 1, 2, [3], 150), mode="paper", **options)
+    agent = ReferenceAgent(Shape(1, 1, 2, [3], 150), **options)
     points = np.linspace(0, 0.999, 64)
     last = [np.full(64, np.inf)] * 2
 

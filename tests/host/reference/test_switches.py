@@ -96,13 +96,10 @@ def test_the_authors_preset_is_every_deviation_and_leaves_c_free():
         ({"planning": "two-step"}, "planning"),
         ({"action": "center"}, "action"),
         ({"envelope": "maybe"}, "envelope"),
-        ({"share": "on"}, "share"),
-        ({"share": "auto", "mode": "tracking"}, "share"),
-        ({"planning": "full", "mode": "tracking"}, "planning"),
-        ({"bonus": "theory", "mode": "tracking"}, "bonus"),
+        ({"share": "on"}, "option of agent adamb (reference)"),
+        ({"mode": "tracking"}, "mode"),
         ({"deviations": "author"}, "deviations"),
         ({"deviations": 3}, "deviations"),
-        ({"deviations": "authors", "mode": "tracking"}, "deviations"),
         ({"deviations": "authors", "bonus": "theory"}, "bonus"),
         ({"deviations": "gamma-2", "gamma": 3}, "gamma"),
         ({"d_s": 9}, "d_s"),
@@ -117,10 +114,10 @@ def test_bad_options_name_the_field(options, field):
     assert caught.value.field == field
 
 
-def test_defaults_are_tracking_and_deviations_ask_for_the_paper():
-    assert make(mode=None).settings.mode == "tracking"
-    assert make(mode=None).settings.bonus == "auto"
-    assert make(mode=None, deviations="authors").settings.mode == "paper"
+def test_it_is_the_paper_with_a_tree_for_each_step():
+    told = make(mode="paper").describe()
+    assert told == make().describe()
+    assert (told["mode"], told["share"]) == ("paper", "off")
 
 
 def test_a_misspelt_option_suggests_the_right_one():
@@ -134,7 +131,7 @@ def test_observe_needs_an_act_of_the_same_step():
         agent.observe(0, np.array([0.5]), np.array([[0.5]]))
 
 
-@pytest.mark.parametrize("options", [{}, {"mode": "tracking"}, {"deviations": "authors"}])
+@pytest.mark.parametrize("options", [{}, {"deviations": "authors"}])
 def test_a_learner_does_the_same_alone_and_among_others(options):
     states = np.linspace(0.05, 0.95, 40)
     together, alone = make(seeds=(5, 6, 7), **options), make(seeds=(6,), **options)
@@ -150,7 +147,7 @@ def test_a_learner_does_the_same_alone_and_among_others(options):
     assert together.leaves(1, 0) == alone.leaves(0, 0)
 
 
-@pytest.mark.parametrize("options", [{"mode": "tracking"}, {"envelope": True, "gamma": 2, "phi": 1}])
+@pytest.mark.parametrize("options", [{"gamma": 2, "phi": 1}, {"envelope": True, "gamma": 2, "phi": 1}])
 def test_bytes_are_those_of_the_python_objects(options):
     agent = make(bonus=0.3, **options)
     small = agent.bytes_used()[0]

@@ -9,7 +9,7 @@ from typing import Any
 from adamb.budgets.controller import OPTIONS
 from adamb.budgets.errors import InputError
 from adamb.firmware_model import _spec
-from adamb.host_sim.results.run import BLOCK, DETAILS, RUN, RunFolder
+from adamb.host_sim.results.run import BLOCK, RUN, RunFolder
 from adamb.tools.device.port.common import PLANT_PROBLEM, PLANTS, PortJob
 from adamb.tools.device.settings import DeviceSettings
 
@@ -79,9 +79,7 @@ def _from_run(folder: Path, *, trained: bool) -> PortSource:
     run = RunFolder.read(folder)
     if run.summary.agent != "adamb":
         raise InputError("source", str(folder), f"is a run of {run.summary.agent}; a board runs adamb")
-    if run.details is None:
-        raise InputError("source", str(folder), f"has no {DETAILS}; run it again with this version")
-    options = {name: value for name, value in run.settings.items() if name in OPTIONS}
+    options = {name: value for name, value in run.details.settings.items() if name in OPTIONS}
     snapshot, size = None, run.summary.budget_bytes
     if trained:
         from adamb.tools.inspect.snapshot_file import pack
