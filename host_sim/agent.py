@@ -7,7 +7,7 @@ than one and comparisons are paired. `adamb.host_sim.agents` knows them by name.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -72,8 +72,6 @@ class Agent(ABC):
     lanes = 0
     """How many learners can run at once, each on a target of its own; 0 where all step together."""
     defined_methods: ClassVar[Mapping[str, object]] = {}
-    in_memory = False
-    """True where `memory` gives bytes, beside the arrays of `changing` (`going_on`)."""
     needs_problem = False
     """True for a class that is built from the problem itself, not from its dimensions."""
 
@@ -134,21 +132,6 @@ class Agent(ABC):
     def on_target(self) -> dict[str, Any] | None:
         """What was measured where the learner runs, for agents that do not run on this computer."""
         return None
-
-    def refuses(self, kept: Mapping[str, np.ndarray]) -> str | None:
-        """Why an agent must not take these arrays for its own (`going_on`); None where it may."""
-        return None
-
-    def go_on(self, episodes: int, kept: Mapping[str, np.ndarray]) -> None:  # noqa: B027
-        """So many episodes were played by another process; the arrays of `changing` are as it left them."""
-
-    def memory(self) -> np.ndarray:
-        """What is in compiled memory between two episodes, as bytes that `go_on` of another process takes."""
-        raise NotImplementedError
-
-    def _unchanging(self) -> dict[str, np.ndarray]:
-        """For `changing` of a class that learns nothing, or in compiled memory alone."""
-        return {}
 
     def digest(self) -> str | None:
         """A hash of the first learner's final memory block, for agents whose memory is one block."""
@@ -219,7 +202,3 @@ class Progress:
     done: int = 0
     turn: tuple[int, int] = (0, 1)
     """How many learners were done before this one, and how many there are, where they take turns."""
-    keep: Callable[[], dict[str, np.ndarray] | None] = lambda: None
-    """Makes what another process needs to go on from here, or None where it could not."""
-    so_far: Callable[[], Any] = lambda: None
-    """Makes a result of what is done, or None where nothing is."""

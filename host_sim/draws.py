@@ -74,11 +74,6 @@ class Tape:
         self._cursor += episodes
         return self._block[self._cursor - episodes : self._cursor]
 
-    def skip(self, episodes: int) -> None:
-        """Go past the numbers of so many episodes; they are drawn, so that the next ones are the same."""
-        while episodes > 0:
-            episodes -= len(self.take(min(episodes, self.episodes_left())))
-
     def _refill(self) -> None:
         if not self._generators:
             self._generators = [stream(seed, self._purpose) for seed in self._seeds]

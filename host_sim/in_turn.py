@@ -95,18 +95,9 @@ class _Turns:
     def _watch(self, progress: Progress) -> bool:
         with self.lock:
             progress.turn = (len(self.whole), self.problem.n)
-            progress.so_far, progress.keep = self._whole_so_far, lambda: None
             if self.progress is not None and self.progress(progress) is True:
                 self.stopped = True
             return self.stopped
-
-    def _whole_so_far(self) -> RunResult | None:
-        """The learners that are done; a target that is playing is not asked."""
-        return (
-            replace(join([self.whole[i] for i in sorted(self.whole)]), interrupted=True)
-            if self.whole
-            else None
-        )
 
     def result(self) -> RunResult:
         """The learners that are done, together; where none is, the first that began. Others are listed."""

@@ -232,14 +232,6 @@ class Problem(ABC):
         self.state, self._next_h = following, self.horizon
         self._last_inputs = states, actions
 
-    def skip(self, episodes: int) -> None:
-        """Go behind so many episodes from the first without playing them: same draws, same drift."""
-        for episode in range(0 if self.drift != "none" else episodes - 1, episodes):
-            self.episode = episode
-            self._apply_drift()
-        self._starts.skip(episodes)
-        self._noise.skip(episodes)
-
     def info(self) -> dict[str, np.ndarray]:
         """The last step in raw units; by default the unit cube is the raw unit."""
         if self._last_inputs:
@@ -365,10 +357,6 @@ class Problem(ABC):
         return {"seed": self.seeds[i], "start": start}
 
     # ---- shared machinery -------------------------------------------------------------------------------
-
-    def _changing(self) -> dict[str, np.ndarray]:
-        """For `changing` of a class that keeps nothing else from one episode to the next (`going_on`)."""
-        return {"clipped": self.clipped, "state": self.state}
 
     def _draw_walk(self, generator: np.random.Generator, episodes: int) -> np.ndarray:
         return draws.normal(generator, (episodes, self.drift_width))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,6 @@ import numpy as np
 
 from adamb.budgets.errors import AdambError, InputError
 from adamb.budgets.sizes import format_bytes
-from adamb.host_sim import going_on
 from adamb.host_sim._sim import ffi, lib
 from adamb.host_sim.agent import Agent, CompiledAgent, Progress, offered
 from adamb.host_sim.agents import make_agent
@@ -185,7 +184,6 @@ def simulate(
     progress: Callable[[Progress], object] | None = None,
     optimum: bool = True,
     compiled: bool = True,
-    kept: Mapping[str, np.ndarray] | None = None,
     **options: Any,
 ) -> RunResult:
     """Play `episodes` episodes and measure; an agent's name is built with `make_agent` and the options.
@@ -201,9 +199,7 @@ def simulate(
     result in a longer time. An
     environment that returns nonsense (NaN, a reward outside [0,1]) ends the run with an error whose
     `partial` is the result of the episodes before. `optimum=False` leaves V* out, for a caller who has it
-    from another run on the same seeds: while a problem walks, it is solved again in every episode. `kept` is
-    what `Progress.keep` gave in a process that has ended; the run goes on behind its episodes, and the result
-    is that of a run in one piece.
+    from another run on the same seeds: while a problem walks, it is solved again in every episode.
     """
     if isinstance(agent, str):
         agent = make_agent(agent, problem, **options)
@@ -215,7 +211,7 @@ def simulate(
         raise InputError("agent", agent.name, f"is built already; give {', '.join(options)} to make_agent")
     total = problem.episodes if episodes is None else episodes
     total = EPISODES.parse("episodes", total)
-    plan = RunPlan(total, record_points(total, record), optimum, compiled, kept)
+    plan = RunPlan(total, record_points(total, record), optimum, compiled)
     if agent.lanes:
         from adamb.host_sim.in_turn import play_in_turn
 
@@ -231,7 +227,6 @@ class RunPlan:
     points: np.ndarray
     optimum: bool
     compiled: bool = True
-    kept: Mapping[str, np.ndarray] | None = None
 
 
 def play(
@@ -241,11 +236,7 @@ def play(
     began, total, loop = time.perf_counter(), plan.episodes, None
     next_call = getattr(progress, "next_call", lambda done: total if progress is None else done + 1)
     try:
-        made = loop = Loop(problem, agent, plan)
-        if plan.kept is not None:
-            began -= going_on.go_on(loop, plan.kept)
-        loop.progress.so_far = lambda: made.result(True, time.perf_counter() - began)
-        loop.progress.keep = lambda: going_on.keep(made, time.perf_counter() - began)
+        loop = Loop(problem, agent, plan)
         while (done := loop.progress.done) < total:
             call = next_call(done)
             while loop.progress.done < min(call, total):

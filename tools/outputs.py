@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from adamb.budgets.errors import InputError
-from adamb.host_sim.files import UNFINISHED, Content, json_bytes, write_atomic
+from adamb.host_sim.files import UNFINISHED, json_bytes, write_atomic
 
 PAGE_MARK = '<meta name="generator" content="adamb report">'
 """In the head of every page we write, so that a later one may replace it."""
@@ -87,7 +87,7 @@ def refuse_to_replace(page: Path, *, force: bool) -> None:
         raise InputError("out", str(page), "exists and is not a report; choose another place or add --force")
 
 
-def save(folder: Path, files: Mapping[str, Content], *, replace: bool = True) -> None:
+def save(folder: Path, files: Mapping[str, bytes], *, replace: bool = True) -> None:
     """Write the files of one run into a folder, in the order given, and those of no other run between them.
 
     Without `replace` a file that another run has written since this one began is left alone. A reader takes a

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
@@ -66,17 +65,6 @@ class CoreAgent(Agent):
             pointer = int(binding.ffi.cast("uintptr_t", address))
             setattr(core, name, sim.cast(sim.typeof(getattr(core, name)), pointer))
         return CompiledAgent.of("play_core", core, self.n, self.blocks)
-
-    def changing(self) -> dict[str, np.ndarray]:
-        return {"blocks": self.blocks}
-
-    def refuses(self, kept: Mapping[str, np.ndarray]) -> str | None:
-        """A block that the core's own check does not accept would be trusted by every call."""
-        for block in np.ascontiguousarray(kept["blocks"]):
-            code = binding.lib.adamb_check(binding.ffi.from_buffer("uint16_t[]", block), self.words)
-            if code:
-                return f"a block is damaged (code {code})"
-        return None
 
     def bytes_used(self) -> np.ndarray:
         return (self.blocks[:, _spec.H_FRESH].astype(np.int64) - self.blocks[:, _spec.H_FREE_N]) * UNIT_BYTES
@@ -141,12 +129,6 @@ class PythonCoreAgent(CoreAgent):
         for i, controller in enumerate(self._controllers):
             self._state[:] = _row(points[i])
             _raise(controller.observe(h, int(scaled[i]), self._state))
-
-    changing = CoreAgent.changing
-
-    def go_on(self, episodes: int, kept: Mapping[str, np.ndarray]) -> None:
-        for block, controller in zip(self.blocks, self._controllers, strict=True):
-            controller.w[:] = array("H", block.tobytes())
 
     def end_episode(self) -> None:
         for i, controller in enumerate(self._controllers):

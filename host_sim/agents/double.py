@@ -33,7 +33,7 @@ class DoubleAgent(CompiledLearners):
     name = "adamb (double)"
     core = "double"
     c_name = "paper"
-    compiled, changing = CompiledLearners._compiled, CompiledLearners._unchanging
+    compiled = CompiledLearners._compiled
 
     def __init__(self, shape: Shape, *, budget_bytes: int | str | None = None, **options: Any) -> None:
         super().__init__(shape)

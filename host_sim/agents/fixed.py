@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -32,23 +31,12 @@ class RandomAgent(Agent):
     def act(self, h: int, states: np.ndarray) -> np.ndarray:
         row = self._episode % self.BLOCK
         if h == 0 and row == 0:
-            self._draw()
+            shape = (self.BLOCK, self.horizon, self.d_a)
+            self._draws = np.stack([generator.random(shape) for generator in self._generators], axis=2)
         return self._draws[row, h]
-
-    def _draw(self) -> None:
-        shape = (self.BLOCK, self.horizon, self.d_a)
-        self._draws = np.stack([generator.random(shape) for generator in self._generators], axis=2)
 
     def end_episode(self) -> None:
         self._episode += 1
-
-    changing = Agent._unchanging
-
-    def go_on(self, episodes: int, kept: Mapping[str, np.ndarray]) -> None:
-        """The block of draws that the last episode was in is drawn again; act draws one that begins."""
-        self._episode = episodes
-        for _ in range(-(-episodes // self.BLOCK)):
-            self._draw()
 
 
 class PolicyAgent(Agent):
@@ -72,10 +60,6 @@ class PolicyAgent(Agent):
     def act(self, h: int, states: np.ndarray) -> np.ndarray:
         return self.policy(h, states)
 
-    def changing(self) -> dict[str, np.ndarray] | None:
-        """A function only looks; an object may have a memory, such as the integral of a PI loop."""
-        return {} if inspect.isroutine(self.policy) else None
-
 
 class OptimalAgent(PolicyAgent):
     """The policy of the problem's dynamic program: how much knowing the model gains."""
@@ -88,8 +72,6 @@ class OptimalAgent(PolicyAgent):
         super().__init__(problem, optimum.policy, "optimal", budget_bytes=budget_bytes)
         self._problem = problem
         self._drifts = problem.drift != "none"
-
-    changing = Agent._unchanging
 
     def act(self, h: int, states: np.ndarray) -> np.ndarray:
         if h == 0 and self._drifts:
@@ -115,8 +97,6 @@ class StaticAgent(PolicyAgent):
             problem, lambda h, states: self.action, "static", budget_bytes=budget_bytes, **options
         )
         self.action = best_fixed_action(problem, self.options["trials"])
-
-    changing = Agent._unchanging
 
     def describe(self) -> dict[str, Any]:
         return {"action": self.action.tolist()}

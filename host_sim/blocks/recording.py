@@ -13,7 +13,7 @@ import json
 import lzma
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -202,32 +202,6 @@ class Recorder:
             picture = optimum_picture(self._problem)
             if picture is not None:
                 self._pictures.append((done, version, picture))
-
-    def keep(self) -> dict[str, np.ndarray]:
-        """What was recorded so far, for `go_on` of a recorder in another process."""
-        kept = {
-            "frames": np.concatenate(self._frames),
-            "lengths": np.array([len(frame) for frame in self._frames], dtype=np.int64),
-            "episodes": np.array(self._episodes, dtype=np.int64),
-            "counters": self._counters[: len(self._counter_episodes)],
-            "counter_episodes": np.array(self._counter_episodes, dtype=np.int64),
-            "seen": np.array([[done, version] for done, version, _ in self._pictures], dtype=np.int64),
-        }
-        return kept | {f"picture_{i}": picture for i, (_, _, picture) in enumerate(self._pictures)}
-
-    def go_on(self, kept: Mapping[str, np.ndarray]) -> None:
-        """Take over what `keep` gave; a KeyError or ValueError where it is something else."""
-        points = len(kept["counter_episodes"])
-        if points > len(self._counters) or len(kept["lengths"]) != len(kept["episodes"]):
-            raise ValueError("recorded points do not add up")
-        ends = np.cumsum(kept["lengths"])
-        pictures = [
-            (int(done), int(version), kept[f"picture_{i}"]) for i, (done, version) in enumerate(kept["seen"])
-        ]
-        self._counters[:points] = kept["counters"]
-        self._frames = np.split(kept["frames"], ends[:-1])
-        self._episodes, self._counter_episodes = kept["episodes"].tolist(), kept["counter_episodes"].tolist()
-        self._pictures = pictures
 
     def finish(self, done: int) -> Recording:
         """The recording of a run that ended after `done` episodes, as planned or before."""

@@ -189,9 +189,6 @@ class Allocation(ExogenousProblem):
         switched = self.params["beta"] * np.abs(wanted - states[:, 0]) if self.d_s == 2 else 0.0
         return 1.0 - (self.params["price"] * wanted + unmet + switched) / self.cost_scale
 
-    def changing(self) -> dict[str, np.ndarray]:
-        return self._changing() | ({} if self.series is None else {"place": self._place})
-
     def compiled(self) -> CompiledProblem | None:
         """None for demand from a file."""
         if self.series is not None:

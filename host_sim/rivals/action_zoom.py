@@ -75,8 +75,6 @@ class ActionZooming(PooledTree):
         learners.tree, learners.action, learners.sum = self._learners, memory(held), memory(self._return)
         return CompiledAgent.of("rivals_held", learners, self.n, held, self._return, self._learners)
 
-    changing = PooledTree._unchanging
-
     def played(self, learner: int) -> tuple[float, int, int]:
         """Mean, count and level of the cell that was last played."""
         cell = ffi.new("double[3]")

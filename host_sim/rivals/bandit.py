@@ -107,9 +107,6 @@ class ArmBandit(Rival):
         arms.arm = ffi.from_buffer("int64_t[]", self._arm)
         return CompiledAgent.of("rivals_arms", arms, self.n, self._arm, *kept)
 
-    def changing(self) -> dict[str, np.ndarray]:
-        return {"mean": self.mean, "count": self.count}
-
     def bytes_used(self) -> np.ndarray:
         return np.full(self.n, self.table_bytes(self.size), dtype=np.int64)
 

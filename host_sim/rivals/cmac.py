@@ -28,7 +28,7 @@ class TileSarsa(CompiledLearners, Rival):
 
     name = "cmac"
     c_name = "rivals_cmac"
-    compiled, changing = CompiledLearners._compiled, CompiledLearners._unchanging
+    compiled = CompiledLearners._compiled
     options_known: ClassVar = {
         "bonus": Parameter(0.7, "float", "first value as a share of the largest return", 0, 100, ("auto",)),
         "size": Parameter(8, "int", "tiles per dimension", 1, 1024),

@@ -21,7 +21,7 @@ class NetQLearning(TableRival):
 
     name = "epsql"
     c_name = "rivals_grid"
-    compiled, changing = TableRival._compiled, TableRival._unchanging
+    compiled = TableRival._compiled
     options_known: ClassVar = {
         "bonus": bonus_parameter(0.1),
         "size": Parameter(None, "int", "cells per dimension; else (K H)^(1/(d+2)) or what fits", 1, 1024),

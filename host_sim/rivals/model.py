@@ -123,7 +123,7 @@ class GridUCBVI(ModelRival):
     """Azar, Osband, Munos (2017) on a uniform grid, as the AdaMB paper compares with."""
 
     name = "epsmb"
-    compiled, changing = ModelRival._compiled, ModelRival._unchanging
+    compiled = ModelRival._compiled
     options_known: ClassVar = {
         **model_options(0.1, "cells per dimension; else (K H)^(1/(d+2)) or what fits", "one-step"),
         "net": NET,
@@ -140,7 +140,7 @@ class KernelUCBVI(ModelRival):
     """
 
     name = "kernel-ucbvi"
-    compiled, changing = ModelRival._compiled, ModelRival._unchanging
+    compiled = ModelRival._compiled
     representatives = True
     prior = 0.01
     options_known: ClassVar = {

@@ -123,7 +123,7 @@ class AdaptiveQLearning(TreeRival):
     """
 
     name = "adaql"
-    compiled, changing = TreeRival._compiled, TreeRival._unchanging
+    compiled = TreeRival._compiled
     options_known: ClassVar = {
         **tree_options(bonus=0.3, share="off"),
         "share": Parameter("off", "str", "one tree for all steps", words=(*ON_OFF, "stepless")),
@@ -138,7 +138,7 @@ class ContextualZooming(TreeRival):
     """
 
     name = "zoom"
-    compiled, changing = TreeRival._compiled, TreeRival._unchanging
+    compiled = TreeRival._compiled
     zoom = True
     options_known: ClassVar = tree_options(bonus=0.5, share="on")
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from adamb.budgets.errors import AdambError, BudgetExceeded, InputError
+from adamb.budgets.errors import AdambError, BudgetExceeded
 from adamb.host_sim.agent import Progress
-from adamb.host_sim.going_on import Arrays
 from adamb.host_sim.provenance import version
 from adamb.host_sim.runner import LAST, RESULT_COUNTERS, RunResult, record_points, simulate
 from adamb.host_sim.sweep.spec import Cell
-from adamb.host_sim.sweep.under_way import UnderWay, file_of
 
 EARLY = 4
 """`reward_early` is the mean over the first part in so many of a run: where learning shows."""
@@ -21,13 +18,10 @@ EARLY = 4
 Outcome = dict[str, Any]
 
 
-def run_cell(
-    cell: Cell, expected_version: str = "", *, optimum: bool = True, kept_in: Path | None = None
-) -> Outcome:
+def run_cell(cell: Cell, expected_version: str = "", *, optimum: bool = True) -> Outcome:
     """Play one cell; what a budget cannot hold, or an environment that misbehaves, is an outcome.
 
-    `optimum=False` leaves V* out of the rows, as `simulate` does. With a folder `kept_in` a long cell that is
-    killed goes on from what it has left there; `under_way.forget` removes that.
+    `optimum=False` leaves V* out of the rows, as `simulate` does.
     """
     if expected_version and expected_version != version():
         raise AdambError(f"a worker has adamb {version()}, the sweep {expected_version}; they must be equal")
@@ -39,14 +33,8 @@ def run_cell(
     except AdambError as error:
         return failed(error)
     growth = _Growth(cell.episodes, cell.curves) if cell.curves else None
-    progress: _Growth | UnderWay | None = growth
-    kept = None
-    if kept_in is not None:
-        progress = UnderWay(file_of(kept_in, cell.key()), problem, agent, cell.episodes, growth)
-        kept = progress.begin(optimum=optimum)
-    asked: dict[str, Any] = {"episodes": cell.episodes, "progress": progress, "optimum": optimum}
     try:
-        result = simulate(problem, agent, kept=kept, **asked)
+        result = simulate(problem, agent, episodes=cell.episodes, progress=growth, optimum=optimum)
     except AdambError as error:
         return failed(error)
     outcome: Outcome = {"refused": None, "rows": rows_of(result), "seconds": result.seconds}
@@ -108,15 +96,6 @@ class _Growth:
     def next_call(self, done: int) -> int:
         """For `simulate`: the next point, or the end."""
         return int(self.points[min(len(self.leaves), len(self.points) - 1)])
-
-    def keep(self) -> Arrays:
-        return {"leaves": np.array(self.leaves)}
-
-    def go_on(self, kept: Arrays, done: int) -> None:
-        """After so many episodes of an earlier process."""
-        self.leaves = kept["leaves"].tolist()
-        if len(self.leaves) != np.searchsorted(self.points, done, side="right"):
-            raise InputError("kept", len(self.leaves), "must be the points that were passed")
 
     def curves(self, result: RunResult) -> dict[str, Any]:
         sums = np.cumsum(np.pad(result.returns, ((0, 0), (1, 0))), axis=1)[:, [0, *self.points]]

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from adamb.budgets.errors import AdambError, InputError
 from adamb.host_sim.provenance import version
 from adamb.host_sim.sweep.cells import Outcome, run_cell
 from adamb.host_sim.sweep.spec import Cell
-from adamb.host_sim.sweep.under_way import forget
 
 RETRIES = 3
 
@@ -26,19 +23,9 @@ Piece = TypeVar("Piece", bound=Work)
 Engine = Callable[[Sequence[Cell]], Iterator[tuple[Cell, Outcome]]]
 
 
-def local_engine(jobs: int | None = None, kept_in: Path | None = None) -> Engine:
-    """Processes on this computer; a process that dies (out of memory, killed) costs only its own cell.
-
-    Of that no more than a minute with a folder for cells under way, which empties as cells are taken.
-    """
-
-    def run(cells: Sequence[Cell]) -> Iterator[tuple[Cell, Outcome]]:
-        for cell, outcome in processes(partial(run_cell, kept_in=kept_in), jobs)(cells):
-            yield cell, outcome
-            if kept_in is not None:
-                forget(kept_in, cell.key())
-
-    return run
+def local_engine(jobs: int | None = None) -> Engine:
+    """Processes on this computer; a process that dies (out of memory, killed) costs only its own cell."""
+    return processes(run_cell, jobs)
 
 
 def processes(

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
 import pytest
 
-from adamb.host_sim import going_on, state_file
 from adamb.host_sim.files import PART
-from adamb.host_sim.sweep import under_way
 from adamb.host_sim.traces.reader import RECORD
 from support.command import adamb
 from support.faulty import CELL_FOLDERS, child, ended
@@ -58,45 +55,6 @@ def test_cells_finished_before_a_fault_are_not_played_again(command, fault, caps
     after = finished(tmp_path)
     assert len(after) == 2 and before.items() <= after.items()
     assert (tmp_path / "out" / TABLES[command]).read_bytes() == undisturbed[command]
-
-
-LONG_CELL = 'problems = ["oil-laplace"]\nepisodes = 12\nseeds = 2\ncurves = 3\nagents = ["{agent}"]\n'
-
-
-def cell_of(out: Path) -> dict:
-    (path,) = (out / "cells").glob("*.json")
-    return json.loads(path.read_text())
-
-
-@pytest.mark.parametrize("damage", [None, "flipped", "of another build"])
-@pytest.mark.parametrize("agent", ["adamb", "adaql"])
-def test_a_long_cell_of_a_sweep_goes_on_where_it_was_killed(agent, damage, capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr(state_file, "SECONDS", 0.0)
-    monkeypatch.setattr(state_file, "PAUSE", 0.0)
-    monkeypatch.setattr(under_way, "LOOK", 0.0)
-    (tmp_path / "long.toml").write_text(LONG_CELL.format(agent=agent))
-    words = ["sweep", str(tmp_path / "long.toml"), "--jobs", "1", "--quiet", "--out"]
-    assert ended(child([*words, str(tmp_path / "whole")], "none", tmp_path / "said.txt")) == 0
-    killed = [*words, str(tmp_path / "out")], "kill -9 at a later file", tmp_path / "said.txt"
-    with monkeypatch.context() as patch:
-        if damage == "of another build":
-            patch.setattr(going_on, "program_hash", lambda: "another")
-        assert ended(child(*killed, passed=1 + 7)) == -9
-    (left,) = (tmp_path / "out" / "so-far").glob("[!.]*")
-    assert int(state_file.read_state(left)[0]["done"]) == 7
-    if damage == "flipped":
-        content = bytearray(left.read_bytes())
-        content[len(content) // 2] ^= 1
-        left.write_bytes(content)
-    taken, go_on = [], going_on.go_on
-    monkeypatch.setattr(going_on, "go_on", lambda loop, kept: taken.append(1) or go_on(loop, kept))
-    code, _, error = adamb(capsys, *words, tmp_path / "out")
-    assert code == 0 and bool(taken) == (damage is None), error
-    for table in ("results.csv", "summary.csv"):
-        assert (tmp_path / "out" / table).read_bytes() == (tmp_path / "whole" / table).read_bytes()
-    curves = [cell_of(tmp_path / out)["curves"] for out in ("out", "whole")]
-    assert curves[0] == curves[1]
-    assert not (tmp_path / "out" / "so-far").exists()
 
 
 def test_a_trace_that_was_being_decoded_is_decoded_again(capsys, tmp_path, monkeypatch):

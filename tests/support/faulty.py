@@ -109,10 +109,10 @@ LATER = {
     "kill -9 at a later file": lambda: os.kill(os.getpid(), signal.SIGKILL),
     "SIGTERM at a later file": lambda: signal.raise_signal(signal.SIGTERM),
 }
-"""Faults that wait until some files have got their names."""
+"""Faults that wait until one file has got its name."""
 
 
-def child(words: list[str], fault: str, said: Path, passed: int = 0) -> int:
+def child(words: list[str], fault: str, said: Path) -> int:
     """A process of its own, without the seconds that imports take; its errors go to a file."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # newer Pythons warn of forks beside threads
@@ -125,7 +125,7 @@ def child(words: list[str], fault: str, said: Path, passed: int = 0) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         os.dup2(handle, 2)
         sys.stdout, sys.stderr = (os.fdopen(number, "w") for number in (1, 2))  # not pytest's
-        with on_renaming(LATER[fault], passed=passed) if fault in LATER else FAULTS[fault]():
+        with on_renaming(LATER[fault], passed=1) if fault in LATER else FAULTS[fault]():
             code = main(words)
         sys.stderr.flush()
     finally:

@@ -65,9 +65,8 @@ def profile(
     Exit code 1 when a measurement exceeds its upper bound.
     """
     from adamb.host_sim.results.profile import FILES
-    from adamb.tools.measure.growth_summary import KeptProfile, stopped_before, summarise, summary_files
+    from adamb.tools.measure.growth_summary import stopped_before, summarise, summary_files
     from adamb.tools.measure.memory_growth import GrowthTask, measure_all
-    from adamb.tools.so_far import forget
     from adamb.tools.terminal import live_tasks
 
     if mode not in MODES:
@@ -87,15 +86,13 @@ def profile(
     tasks = [GrowthTask(mode=each, **common) for each in MODES[mode]]
     again = out is not None and stopped_before(out, tasks)
     check_outputs(json, out, FILES + (PLOTS if plot else ()), force=force or again)
-    keeps = None if out is None else [KeptProfile(out, task) for task in tasks]
     with live_tasks.watch(Console(stderr=True), MODES[mode], episodes, quiet=quiet) as meters:
-        found = measure_all(tasks, meters, keeps)
+        found = measure_all(tasks, meters)
     summary = summarise(found)
     _show(found, summary, table_console(stderr=json == "-"))
     write_json(json, summary.to_json())
     if out is not None:
         save(out, {**(_plots(found) if plot else {}), **summary_files(summary)})
-        forget(out, interrupted=summary.interrupted)
     if summary.interrupted:
         raise stopped(min(each.episodes for each in found), episodes, "episodes")
     raise typer.Exit(VIOLATED if summary.violations else OK)

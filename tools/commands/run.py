@@ -256,8 +256,6 @@ def _simulate(request: RunRequest, errors: Console) -> Outcome:
         agent = make_agent(request.agent, problem, budget_bytes=request.budget_bytes, **request.options)
         problem.optimal()
         recorder = _recorder(problem, agent, episodes) if request.record else None
-    keeper = None if request.out is None else _keeper(request.out, problem, agent, episodes, recorder)
-    kept = None if keeper is None else keeper.begin()
     title = run_title(problem.name, request.agent, agent.core, request.budget_bytes)
     with (
         _live_page(request.live_port, title) as follow,
@@ -265,11 +263,10 @@ def _simulate(request: RunRequest, errors: Console) -> Outcome:
         told(agent, request.quiet),
         watch(errors, title, stop, quiet=request.quiet) as watcher,
     ):
-        hook = watcher if keeper is None else keeper.follow(watcher)
-        progress = follow(hook if recorder is None else recorder.follow(hook))
+        progress = follow(watcher if recorder is None else recorder.follow(watcher))
         failure = None
         try:
-            result = simulate(problem, agent, episodes=episodes, progress=progress, kept=kept)
+            result = simulate(problem, agent, episodes=episodes, progress=progress)
         except AdambError as error:
             if not isinstance(error.partial, RunResult):
                 raise
@@ -285,13 +282,6 @@ def _simulate(request: RunRequest, errors: Console) -> Outcome:
     whole = failure is None and not result.interrupted
     found = _references(request, errors) if whole and request.references and request.out else ({}, 0)
     return Outcome(result, problem, agent, recording, found, failure)
-
-
-def _keeper(*run: Any) -> Any:
-    """Now and then what was done goes to a folder, for the case that the process is killed."""
-    from adamb.tools.measure.kept_run import KeptRun
-
-    return KeptRun(*run)
 
 
 def _powered(
@@ -330,14 +320,11 @@ def _references(request: RunRequest, errors: Console) -> tuple[dict[str, Estimat
 
 def save(request: RunRequest, outcome: Outcome) -> bool:
     """Write what was asked for; False, after a line that says why, where that is not possible."""
-    from adamb.tools.so_far import forget
-
     try:
         if request.json is not None:
             outputs.write_json(request.json, outcome.result.to_json())
         if request.out is not None:
             outputs.save(request.out, _files(request, outcome), replace=request.force)
-            forget(request.out, interrupted=outcome.result.interrupted)
     except OSError as error:
         reason = outputs.describe_os_error(error)
         print(f"adamb: error: the results above could not be saved: {reason}", file=sys.stderr)

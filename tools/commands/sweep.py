@@ -66,7 +66,7 @@ def sweep(
     from adamb.tools.terminal.progress import Reporter, display
 
     folder = out or Path("runs") / (file.stem + ("-quick" if quick else ""))
-    chosen = _engine(engine, scheduler, jobs, folder)
+    chosen = _engine(engine, scheduler, jobs)
     check_markdown(as_markdown, json)
     check_outputs(json, folder, ["results.csv"], force=True)
     spec = read_spec(find_file(file), quick=quick)
@@ -138,10 +138,9 @@ def find_file(file: Path) -> Path:
     return shipped[str(file)]
 
 
-def _engine(name: str, scheduler: str | None, jobs: int | None, folder: Path) -> Engine:
+def _engine(name: str, scheduler: str | None, jobs: int | None) -> Engine:
     from adamb.budgets.errors import unknown_name
     from adamb.host_sim.sweep.run import dask_engine, local_engine
-    from adamb.tools.so_far import FOLDER
 
     if name not in ENGINES:
         raise unknown_name("engine", name, ENGINES)
@@ -149,7 +148,7 @@ def _engine(name: str, scheduler: str | None, jobs: int | None, folder: Path) ->
     if name == "local":
         if scheduler is not None:
             raise InputError("scheduler", scheduler, "is for --engine dask")
-        return local_engine(jobs, folder / FOLDER)
+        return local_engine(jobs)
     if scheduler is None:
         raise InputError("scheduler", None, "give the address of the scheduler, such as tcp://127.0.0.1:8786")
     return dask_engine(scheduler)

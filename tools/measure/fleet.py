@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from adamb.budgets.controller import ControllerConfig, block_words
-from adamb.budgets.errors import AdambError, InputError
+from adamb.budgets.errors import AdambError
 from adamb.budgets.ledger import Ledger, read_ledger
 from adamb.firmware_model import _spec
 from adamb.firmware_model.host import binding
@@ -46,13 +46,6 @@ class Fleet:
 
     def end_episode(self) -> None:
         _checked(binding.lib.adamb_batch_end_episode(self._blocks, self.stride, len(self.blocks)))
-
-    def check(self, blocks: np.ndarray) -> None:
-        """An InputError where one of these, which are to be ours, is not such as the core leaves."""
-        for name, rows in self.rows.items():
-            for block in np.ascontiguousarray(blocks[rows]):
-                if binding.lib.adamb_check(binding.ffi.from_buffer("uint16_t[]", block), self.words[name]):
-                    raise InputError("kept", name, "a block is damaged")
 
     def ledgers(self, name: str) -> list[Ledger]:
         return [

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
 from typing import Any
 
 from adamb.budgets.errors import InputError
 from adamb.budgets.ledger import host_memory
 from adamb.host_sim.files import json_bytes
-from adamb.host_sim.going_on import files_named, hindrance, key_of
 from adamb.host_sim.results.profile import (
     POINTS,
     PROFILE,
@@ -20,9 +18,7 @@ from adamb.host_sim.results.profile import (
     read_profile,
 )
 from adamb.host_sim.results.record import rows_as_csv
-from adamb.tools.measure import fleet, memory_growth
-from adamb.tools.measure.memory_growth import QUANTITIES, GrowthTask, MeasuredGrowth, Profile
-from adamb.tools.so_far import Keeper
+from adamb.tools.measure.memory_growth import QUANTITIES, GrowthTask, Profile
 
 
 def summarise(found: list[Profile]) -> ProfileSummary:
@@ -51,29 +47,6 @@ def summarise(found: list[Profile]) -> ProfileSummary:
 def summary_files(summary: ProfileSummary) -> dict[str, bytes]:
     """profile.json comes last: where it is, the folder is complete."""
     return {POINTS: rows_as_csv(ProfilePoint, summary.points), PROFILE: json_bytes(summary.to_json())}
-
-
-class KeptProfile:
-    """Saves what is measured of a mode so far, when it is time to; for any process.
-
-    `start` is what an earlier process has kept of the same task.
-    """
-
-    def __init__(self, out: Path, task: GrowthTask) -> None:
-        program = [inspect.getsource(module) for module in (memory_growth, fleet)]
-        key = key_of(repr(task), files_named(task.parameters), program)
-        self.keeper, self.start = Keeper(out, key, f"{task.mode}-"), None
-        if self.keeper.folder.is_dir():
-            growth = MeasuredGrowth(task)
-            self.start = self.keeper.take(hindrance(growth.problem), growth.check)
-
-    def __call__(self, growth: MeasuredGrowth, stop: bool) -> None:
-        """After an episode, before its point is recorded where that is the last one for a stop."""
-        due = self.keeper.due(growth.episode)
-        if growth.done and (due or stop):
-            kept = growth.keep()
-            if due or kept is not None:
-                self.keeper.save(summary_files(summarise([growth.profile()])), kept)
 
 
 def stopped_before(folder: Path, tasks: list[GrowthTask]) -> bool:

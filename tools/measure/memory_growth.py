@@ -10,7 +10,7 @@ import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +23,6 @@ from adamb.budgets.ledger import UNIT_BYTES, Ledger
 from adamb.budgets.planner import PlannedJob
 from adamb.budgets.thresholds import exact
 from adamb.firmware_model import _spec
-from adamb.host_sim import going_on
 from adamb.tools.measure.fleet import Fleet
 
 QUANTITIES = ("bytes", "leaves", "units", "entries")
@@ -31,15 +30,6 @@ WORD_BYTES = 2
 Meter = Callable[[int], object]
 """Told of every episode that is done; what is true ends the measurement there."""
 FULL_WORDS = [_spec.H_RECLAIMS, _spec.H_REFUSED, _spec.H_NO_ROOM]
-
-
-class Keep(Protocol):
-    """Asked after every episode whether to save something for the case that the process is killed."""
-
-    start: going_on.Arrays | None
-    """What an earlier process has saved."""
-
-    def __call__(self, growth: MeasuredGrowth, stop: bool) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -181,61 +171,19 @@ class MeasuredGrowth:
         values = {key: np.stack(taken, axis=1) for key, taken in self.taken[name].items()}
         return Track(budget, values, self.felt[self.fleet.rows[name]].copy(), self.fleet.ledgers(name)[0])
 
-    # ---- going on in another process, as `host_sim.going_on` does for a run ------------------------------
-
-    def _changing(self) -> going_on.Arrays:
-        own = {f"problem_{name}": array for name, array in (going_on.changing(self.problem) or {}).items()}
-        return {"blocks": self.fleet.blocks, "felt": self.felt, **own}
-
-    def keep(self) -> going_on.Arrays | None:
-        """All that `go_on` needs, after any episode that was no stop; None where it is not to be had."""
-        if going_on.hindrance(self.problem) is not None:
-            return None
-        nanoseconds = round(1e9 * (time.perf_counter() - self.began))
-        counts = {"done": np.array(self.episode, dtype=np.int64), "times": np.array([nanoseconds])}
-        taken = [[self.taken[name][key] for key in QUANTITIES] for name in self.budgets]
-        return {**counts, "taken": np.array(taken, dtype=np.int64), **self._changing()}
-
-    def check(self, kept: Mapping[str, np.ndarray]) -> int:
-        """How many episodes are done; an InputError where the arrays are not of this task."""
-        done = going_on.done_of(kept, self.points[-1])
-        points = sum(point <= done for point in self.points)
-        wanted: Any = {name: (array.shape, array.dtype) for name, array in self._changing().items()}
-        shape = (len(self.budgets), len(QUANTITIES), points, self.fleet.n)
-        going_on.check_arrays(kept, {**wanted, "times": ((1,), "i8"), "taken": (shape, "i8")})
-        self.fleet.check(kept["blocks"])
-        return done
-
-    def go_on(self, kept: Mapping[str, np.ndarray]) -> None:
-        """Take the place of the process that kept this; nothing was played here yet."""
-        self.episode = self.check(kept)
-        self.problem.skip(self.episode)
-        for name, array in self._changing().items():
-            array[...] = kept[name]
-        self.done = [point for point in self.points if point <= self.episode]
-        for name, quantities in zip(self.budgets, kept["taken"], strict=True):
-            self.taken[name] = {key: list(each) for key, each in zip(QUANTITIES, quantities, strict=True)}
-        self.began -= kept["times"][0] / 1e9
-
 
 def _budgets(task: GrowthTask) -> dict[str, int | None]:
     return {"uncapped": None} | ({} if task.budget_bytes is None else {"capped": task.budget_bytes})
 
 
-def measure(task: GrowthTask, meter: Meter | None = None, keep: Keep | None = None) -> Profile:
+def measure(task: GrowthTask, meter: Meter | None = None) -> Profile:
     """Run the controllers of one mode, and compute their bounds; where the meter asks to stop is the end."""
     growth, stop = MeasuredGrowth(task), False
-    if keep is not None and keep.start is not None:
-        growth.go_on(keep.start)
     wanted = set(growth.points)
     while growth.episode < growth.points[-1] and not stop:
         growth.play()
         stop = meter is not None and bool(meter(growth.episode))
-        if growth.episode in wanted:
-            growth.record()
-        if keep is not None:
-            keep(growth, stop)
-        if stop and growth.episode not in wanted:
+        if stop or growth.episode in wanted:
             growth.record()
     return growth.profile()
 
@@ -268,16 +216,12 @@ def _paper(job: PlannedJob, points: list[int]) -> tuple[dict[str, list[float]], 
     return {"leaves": leaves, "entries": entries, "bytes": [WORD_BYTES * each for each in entries]}, met
 
 
-def measure_all(
-    tasks: Sequence[GrowthTask],
-    meters: Sequence[Meter | None] | None = None,
-    keeps: Sequence[Keep | None] | None = None,
-) -> list[Profile]:
+def measure_all(tasks: Sequence[GrowthTask], meters: Sequence[Meter | None] | None = None) -> list[Profile]:
     """One process per mode when the work is worth starting one; a meter of each follows its episodes."""
     if not tasks:
         raise InputError("mode", "", "nothing to measure")
-    steps, nobody = sum(task.episodes * len(task.seeds) for task in tasks), [None] * len(tasks)
-    followed = list(zip(tasks, meters or nobody, keeps or nobody, strict=True))
+    steps = sum(task.episodes * len(task.seeds) for task in tasks)
+    followed = list(zip(tasks, meters or [None] * len(tasks), strict=True))
     if len(tasks) == 1 or steps < 200_000:
         return [measure(*each) for each in followed]
     from joblib import Parallel, delayed
@@ -285,7 +229,7 @@ def measure_all(
     return list(Parallel(n_jobs=len(tasks))(delayed(_measure_apart)(*each) for each in followed))
 
 
-def _measure_apart(task: GrowthTask, meter: Meter | None, keep: Keep | None) -> Profile:
+def _measure_apart(task: GrowthTask, meter: Meter | None) -> Profile:
     """Ctrl-C on a terminal reaches every process; here the meter tells when to stop."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    return measure(task, meter, keep)
+    return measure(task, meter)

@@ -31,11 +31,6 @@ typedef struct {
     sim_rng rng;
 } paper_learner;
 
-struct paper_learners {
-    paper_config config;
-    paper_learner *learner;
-};
-
 /* Equation (q_update) for a ball of step h, before any clipping. */
 double paper_estimate(const paper_config *config, paper_learner *one, int h, int32_t at);
 

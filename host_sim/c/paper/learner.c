@@ -5,6 +5,11 @@
 
 #include "paper/ball.h"
 
+struct paper_learners {
+    paper_config config;
+    paper_learner *learner;
+};
+
 /* ---- memory --------------------------------------------------------------------------------------------- */
 
 static int learner_init(const paper_config *config, paper_learner *one, uint64_t seed)

@@ -4,8 +4,6 @@
 #define PAPER_LEARNER_H
 #include <stdint.h>
 
-#include "kept.h"
-
 /* cffi begin */
 typedef struct {
     int32_t n, d_s, d_a, horizon;
@@ -23,7 +21,6 @@ typedef struct paper_learners paper_learners;
 /* The calls of play/play.h; -1: no memory. */
 paper_learners *paper_new(const paper_config *config, const uint64_t *seeds); /* NULL: no memory */
 void paper_free(paper_learners *all);
-void paper_kept(void *learners, kept_row *row);
 int paper_act(void *learners, int32_t first, int32_t n, int h, const double *states, double *actions);
 int paper_observe(void *learners, int32_t first, int32_t n, int h, const double *rewards, const double *next);
 int paper_end_episode(void *learners, int32_t first, int32_t n);

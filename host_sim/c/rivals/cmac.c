@@ -67,14 +67,6 @@ void rivals_cmac_free(rivals_cmac *cmac)
     free(cmac);
 }
 
-void rivals_cmac_kept(void *all, kept_row *row)
-{
-    rivals_cmac *cmac = all;
-    size_t n = (size_t)cmac->config.n, table = (size_t)cmac->config.tilings * (size_t)cmac->config.weights;
-    kept_piece(row, cmac->weight, n * (size_t)cmac->tables * table * sizeof *cmac->weight);
-    kept_piece(row, cmac->rng, n * sizeof *cmac->rng);
-}
-
 /* Tiling t is shifted by (1, 3, 5, ...) * t / tilings of a tile along the dimensions: uneven shifts keep the
  * tilings from lining up along the diagonal. */
 static uint32_t tile_of(const rivals_cmac *cmac, int tiling, const double *state, const double *action)

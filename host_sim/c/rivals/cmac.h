@@ -4,8 +4,6 @@
 #define RIVALS_CMAC_H
 #include <stdint.h>
 
-#include "kept.h"
-
 /* cffi begin */
 typedef struct {
     int32_t n, d_s, d_a, horizon;
@@ -20,7 +18,6 @@ typedef struct {
 typedef struct rivals_cmac rivals_cmac;
 rivals_cmac *rivals_cmac_new(const rivals_cmac_config *config, const uint64_t *seeds); /* NULL: no memory */
 void rivals_cmac_free(rivals_cmac *cmac);
-void rivals_cmac_kept(void *cmac, kept_row *row);
 int rivals_cmac_act(void *cmac, int32_t first, int32_t n, int h, const double *states, double *actions);
 int rivals_cmac_observe(void *cmac, int32_t first, int32_t n, int h, const double *rewards, const double *next);
 double rivals_cmac_value(const rivals_cmac *cmac, int learner, int h, const double *state, const double *action);

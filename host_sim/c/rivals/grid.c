@@ -72,16 +72,6 @@ void rivals_grid_free(rivals_grid *grid)
     free(grid);
 }
 
-void rivals_grid_kept(void *all, kept_row *row)
-{
-    rivals_grid *grid = all;
-    size_t n = (size_t)grid->config.n, pairs = (size_t)grid->states * (size_t)grid->actions;
-    kept_piece(row, grid->q, n * (size_t)grid->config.horizon * pairs * sizeof *grid->q);
-    kept_piece(row, grid->count, n * (size_t)grid->count_steps * pairs * sizeof *grid->count);
-    kept_piece(row, grid->visited, n * sizeof *grid->visited);
-    kept_piece(row, grid->rng, n * sizeof *grid->rng);
-}
-
 int rivals_grid_act(void *all, int32_t first, int32_t n, int h, const double *states, double *actions)
 {
     const rivals_grid *grid = all;

@@ -3,8 +3,6 @@
 #define RIVALS_GRID_H
 #include <stdint.h>
 
-#include "kept.h"
-
 /* cffi begin */
 typedef struct {
     int32_t n, d_s, d_a, horizon;
@@ -15,7 +13,6 @@ typedef struct {
 typedef struct rivals_grid rivals_grid;
 rivals_grid *rivals_grid_new(const rivals_grid_config *config, const uint64_t *seeds); /* NULL: no memory */
 void rivals_grid_free(rivals_grid *grid);
-void rivals_grid_kept(void *grid, kept_row *row);
 int rivals_grid_act(void *grid, int32_t first, int32_t n, int h, const double *states, double *actions);
 int rivals_grid_observe(void *grid, int32_t first, int32_t n, int h, const double *rewards, const double *next);
 /* The cell that was last played at step h: {Q, n}. */

@@ -39,13 +39,6 @@ void rivals_model_free(rivals_model *model)
     free(model);
 }
 
-void rivals_model_kept(void *all, kept_row *row)
-{
-    const rivals_model *model = all;
-    for (int32_t i = 0; i < model->config.n && !row->wrong; i++)
-        rivals_memory_kept(&model->config, model->actions, &model->memories[i], row);
-}
-
 static size_t index_of(const rivals_model *model, int h, int32_t state, int32_t action)
 {
     return ((size_t)h * (size_t)model->config.states + (size_t)state) * (size_t)model->actions + (size_t)action;

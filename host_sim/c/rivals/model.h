@@ -4,8 +4,6 @@
 #define RIVALS_MODEL_H
 #include <stdint.h>
 
-#include "kept.h"
-
 /* cffi begin */
 typedef struct {
     int32_t n, d_s, d_a, horizon;
@@ -25,7 +23,6 @@ typedef struct {
 typedef struct rivals_model rivals_model;
 rivals_model *rivals_model_new(const rivals_model_config *config, const uint64_t *seeds); /* NULL: no memory */
 void rivals_model_free(rivals_model *model);
-void rivals_model_kept(void *model, kept_row *row);
 int rivals_model_act(void *model, int32_t first, int32_t n, int h, const double *states, double *actions);
 int rivals_model_observe(void *model, int32_t first, int32_t n, int h, const double *rewards, const double *next);
 int rivals_model_end_episode(void *model, int32_t first, int32_t n);

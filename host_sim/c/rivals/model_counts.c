@@ -124,20 +124,16 @@ static void halve(rivals_memory *memory, rivals_pair *pair)
     memory->halved++;
 }
 
-int rivals_reserve_entries(rivals_memory *memory, int32_t capacity)
-{
-    rivals_entry *grown = realloc(memory->entry, (size_t)capacity * sizeof *grown);
-    if (grown == NULL)
-        return 0;
-    memory->entry = grown;
-    memory->capacity = capacity;
-    return 1;
-}
-
 static int32_t new_entry(rivals_memory *memory, rivals_pair *pair, int32_t next)
 {
-    if (memory->entries == memory->capacity && !rivals_reserve_entries(memory, 2 * memory->capacity + 64))
-        return -1;
+    if (memory->entries == memory->capacity) {
+        int32_t capacity = 2 * memory->capacity + 64;
+        rivals_entry *grown = realloc(memory->entry, (size_t)capacity * sizeof *grown);
+        if (grown == NULL)
+            return -1;
+        memory->entry = grown;
+        memory->capacity = capacity;
+    }
     memory->rows += pair->head < 0;
     memory->entry[memory->entries] = (rivals_entry){next, 0, pair->head};
     return pair->head = memory->entries++;

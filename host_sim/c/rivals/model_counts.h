@@ -29,9 +29,6 @@ typedef struct {
 
 int rivals_memory_init(const rivals_model_config *config, int32_t actions, rivals_memory *memory, uint64_t seed);
 void rivals_memory_clear(rivals_memory *memory);
-void rivals_memory_kept(const rivals_model_config *config, int32_t actions, rivals_memory *memory, kept_row *row);
-
-int rivals_reserve_entries(rivals_memory *memory, int32_t capacity); /* 0: out of memory */
 
 /* The state that stands for the point; a point far from all representatives becomes one while there is room. */
 int32_t rivals_locate(const rivals_model_config *config, rivals_memory *memory, const double *point);

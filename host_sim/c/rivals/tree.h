@@ -4,8 +4,6 @@
 #define RIVALS_TREE_H
 #include <stdint.h>
 
-#include "kept.h"
-
 /* cffi begin */
 typedef struct {
     int32_t n, d_s, d_a, horizon;
@@ -21,7 +19,6 @@ typedef struct {
 typedef struct rivals_tree rivals_tree;
 rivals_tree *rivals_tree_new(const rivals_tree_config *config, const uint64_t *seeds); /* NULL: no memory */
 void rivals_tree_free(rivals_tree *tree);
-void rivals_tree_kept(void *tree, kept_row *row);
 int rivals_tree_act(void *tree, int32_t first, int32_t n, int h, const double *states, double *actions);
 int rivals_tree_observe(void *tree, int32_t first, int32_t n, int h, const double *rewards, const double *next);
 /* Five counters per learner: nodes now, most nodes, leaves, refused splits, merges. */

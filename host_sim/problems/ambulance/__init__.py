@@ -92,8 +92,6 @@ class Ambulance(Problem):
             requests = 1.0 - requests
         return reflect(requests + self.shift) if self.drift == "walk" else requests
 
-    changing = Problem._changing
-
     def mirror(self) -> None:
         self.mirrored = not self.mirrored
 

@@ -139,8 +139,6 @@ class CacheLite(ExogenousProblem):
         reward = (hits - moving * np.abs(share - states[:, 0]) + moving) / (1.0 + moving)
         return reward, np.stack([share, requests], axis=1)
 
-    changing = ExogenousProblem._changing
-
     def compiled(self) -> CompiledProblem:
         params, location = self.params, self.c
         world = ffi.new("cache_lite_world *", {"lines": params["lines"], "requests": params["requests"]})

@@ -101,10 +101,6 @@ class Cache(LocatedProblem):
     def _warm_up(self) -> int:
         return max(WARM_UP * self.lines, self.requests)
 
-    def changing(self) -> dict[str, np.ndarray] | None:
-        """None for a continuing task: what the parts hold is in compiled memory."""
-        return None if self.continuing else self._changing()
-
     # ---- one epoch --------------------------------------------------------------------------------------
 
     def _serve(self, i: int, seed: int, n: int) -> int:

@@ -109,8 +109,6 @@ class DramDrain(LoadProblem):
     }
     parameters: ClassVar[Mapping[str, Parameter]] = {**LOAD_PARAMETERS, **constants}
 
-    changing = LoadProblem._changing
-
     def compiled(self) -> CompiledProblem:
         brim = {"brim": BRIM, "brim_width": BRIM_WIDTH, "worst_overflow": WORST_OVERFLOW}
         return self._in_c("drain", inflow=INFLOW, burst=BURST, **brim)
@@ -148,8 +146,6 @@ class DramRefresh(LoadProblem):
         "penalty": Parameter(1.0, "float", "cost of a debt of 1 that is paid by force", 0, 10),
     }
     parameters: ClassVar[Mapping[str, Parameter]] = {**LOAD_PARAMETERS, **constants}
-
-    changing = LoadProblem._changing
 
     def compiled(self) -> CompiledProblem:
         return self._in_c("refresh")

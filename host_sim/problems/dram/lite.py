@@ -106,8 +106,6 @@ class DramLite(ExogenousProblem):
         kept = (1.0 - p) * (2.0 - exact_math.exp(-self._timeouts / self.params["g2"]))
         return 1.0 - 0.5 * (lost + kept), p[:, None]
 
-    changing = ExogenousProblem._changing
-
     def compiled(self) -> CompiledProblem:
         params, location = self.params, self.c
         world = ffi.new("dram_lite_world *", {"walk": params["walk"], "c": doubles(location)})

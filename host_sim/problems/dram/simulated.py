@@ -136,11 +136,6 @@ class Dram(LocatedProblem):
             states[i] = self.traffic.seen(i)[: self.d_s]
         return states
 
-    def changing(self) -> dict[str, np.ndarray] | None:
-        """None for a continuing task: banks and queues are in compiled memory."""
-        counted = {"sums": self.counted.sums, "traffic": self.traffic.counted}
-        return None if self.continuing else self._changing() | counted
-
     # ---- one epoch --------------------------------------------------------------------------------------
 
     def dynamics(

@@ -175,8 +175,6 @@ class Oil(Problem):
         world.sigma, world.root_variance = self.sigma, self.root_variance
         return CompiledProblem.of("oil_step", world, deposits)
 
-    changing = Problem._changing
-
     def mirror(self) -> None:
         self.c = 1.0 - self.c
 

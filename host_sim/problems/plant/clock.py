@@ -24,7 +24,6 @@ class Clock(Plant):
 
     sensor = Scale(0.0, 1.0, "periods")
     actuator = Scale(24.0, 120.0, "MHz")
-    changing = Plant._changing
 
     def draw_starts(self, generator: np.random.Generator, episodes: int) -> np.ndarray:
         return 0.05 * generator.random((episodes, 1))

@@ -27,7 +27,6 @@ class Heater(Plant):
 
     sensor = Scale(50.0, 250.0, "°C")
     actuator = Scale(0.0, 100.0, "%")
-    changing = Plant._changing
 
     def draw_starts(self, generator: np.random.Generator, episodes: int) -> np.ndarray:
         drawn = np.clip(draws.normal(generator, (episodes, 1)), -3.0, 3.0)

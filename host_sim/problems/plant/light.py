@@ -24,7 +24,6 @@ class Light(Plant):
 
     sensor = Scale(0.0, 4095.0, "counts")
     actuator = Scale(0.0, 100.0, "%")
-    changing = Plant._changing
 
     def wish(self, sensed: np.ndarray) -> np.ndarray:
         half = (DARKEST + LIGHTEST * self.c) * self.parts[0]

@@ -23,7 +23,6 @@ class Motor(Plant):
 
     sensor = Scale(0.0, 3000.0, "rpm")
     actuator = Scale(0.0, 100.0, "%")
-    changing = Plant._changing
 
     def draw_starts(self, generator: np.random.Generator, episodes: int) -> np.ndarray:
         return 0.02 * generator.random((episodes, 1))

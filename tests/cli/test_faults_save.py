@@ -1,4 +1,4 @@
-"""A run or a profile that is killed leaves what it has measured, and no part of a save is in its own way."""
+"""A save of a run or a profile that was cut, or a part that was stopped, is not in its own way."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from adamb.budgets.errors import InputError
 from adamb.host_sim.files import UNFINISHED
 from adamb.host_sim.results.profile import read_profile
 from adamb.host_sim.results.run import RunFolder
-from adamb.tools import outputs, so_far
+from adamb.tools import outputs
 from adamb.tools.stopping import StopRequest
 from support.command import adamb, one_line
 from support.faulty import child, ended
 
 PROBLEM = "oil-laplace"
 READ = {"run": RunFolder.read, "profile": read_profile}
-FILES_OF_A_SAVE = {"run": 5, "profile": 3}
 LAST = {"run": "run.json", "profile": "profile.json"}
 FAULTS = {"quota at a later file": 2, "kill -9 at a later file": -9, "SIGTERM at a later file": 130}
 
@@ -36,16 +35,6 @@ def numbers(command: str, out: Path) -> dict:
     return {name: value for name, value in content.items() if name not in ("seconds", "host_memory")}
 
 
-def whole_folders(command: str, out: Path) -> list:
-    found = []
-    for folder in sorted((out / so_far.FOLDER).iterdir()):
-        try:
-            found.append(READ[command](folder))
-        except (OSError, InputError):
-            continue
-    return found
-
-
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory) -> dict[str, dict]:
     found = {}
@@ -56,40 +45,12 @@ def undisturbed(tmp_path_factory) -> dict[str, dict]:
     return found
 
 
-@pytest.mark.parametrize("files", [1, 2, 4, 7])
-@pytest.mark.parametrize("command", READ)
-def test_a_killed_process_leaves_what_it_has_so_far(
-    command, files, capsys, tmp_path, undisturbed, monkeypatch
-):
-    """Killed at any file: one of the two places is whole once the first save is over."""
-    out, passed = tmp_path / "out", FILES_OF_A_SAVE[command] + files
-    with monkeypatch.context() as patch:
-        patch.setattr(so_far, "SECONDS", 0.0)
-        patch.setattr(so_far, "PAUSE", 0.0)
-        assert (
-            ended(child(line(command, out), "kill -9 at a later file", tmp_path / "said.txt", passed)) == -9
-        )
-    kept = whole_folders(command, out)
-    assert kept and not (out / LAST[command]).exists(), "nobody takes a part for the results"
-    if command == "run":
-        done = passed // FILES_OF_A_SAVE[command]
-        assert max(each.summary.episodes for each in kept) == done
-        assert all(each.details.interrupted for each in kept)
-    else:
-        assert all(each.interrupted for each in kept)
-    code, _, error = adamb(capsys, *line(command, out))
-    assert code == 0, error
-    assert "of an earlier run that did not end" in error
-    assert numbers(command, out) == undisturbed[command]
-    assert not (out / so_far.FOLDER).exists()
-
-
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("command", READ)
 def test_a_save_that_was_cut_is_not_in_the_way_of_the_same_command(
     command, fault, capsys, tmp_path, undisturbed
 ):
-    assert ended(child(line(command, tmp_path / "out"), fault, tmp_path / "said.txt", 1)) == FAULTS[fault]
+    assert ended(child(line(command, tmp_path / "out"), fault, tmp_path / "said.txt")) == FAULTS[fault]
     there = {path.name for path in (tmp_path / "out").iterdir()}
     assert UNFINISHED in there and LAST[command] not in there
     code, _, error = adamb(capsys, *line(command, tmp_path / "out"))
@@ -104,7 +65,7 @@ def test_a_forced_save_that_was_cut_is_not_read_as_the_earlier_one(command, tmp_
     out = tmp_path / "out"
     assert ended(child(line(command, out), "none", tmp_path / "said.txt")) == 0
     forced = line(command, out, "--force")
-    assert ended(child(forced, "kill -9 at a later file", tmp_path / "said.txt", 1)) == -9
+    assert ended(child(forced, "kill -9 at a later file", tmp_path / "said.txt")) == -9
     with pytest.raises((OSError, InputError)):
         READ[command](out)
 
@@ -134,16 +95,6 @@ def test_what_was_stopped_is_replaced_by_the_same_command_alone(
     code, _, error = adamb(capsys, *line(command, out))
     assert code == 0, error
     assert numbers(command, out) == undisturbed[command]
-
-
-def test_a_run_goes_on_when_what_it_has_so_far_cannot_be_saved(capsys, tmp_path, undisturbed, monkeypatch):
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / so_far.FOLDER).write_text("a file of mine\n")
-    monkeypatch.setattr(so_far, "SECONDS", 0.0)
-    code, _, error = adamb(capsys, *line("run", tmp_path / "out"))
-    assert code == 0 and error.count("results so far are not kept") == 1, error
-    assert numbers("run", tmp_path / "out") == undisturbed["run"]
-    assert (tmp_path / "out" / so_far.FOLDER).read_text() == "a file of mine\n"
 
 
 @pytest.mark.parametrize("cut_before", [False, True])
