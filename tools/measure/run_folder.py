@@ -30,7 +30,7 @@ def stopped_before(folder: Path) -> bool:
         details = RunFolder.read(folder).details
     except (OSError, InputError):
         return False
-    return details is not None and details.interrupted and details.command == typed_command()
+    return details.interrupted and details.command == typed_command()
 
 
 def folder_files(
