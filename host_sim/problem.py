@@ -9,16 +9,14 @@ what it does among two hundred, and two agents with the same seed get the same r
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from adamb.budgets.errors import InputError
 from adamb.host_sim import draws
-from adamb.host_sim._sim import ffi, lib
-from adamb.host_sim.agent import Shape, methods_of
+from adamb.host_sim.agent import Shape
 from adamb.host_sim.draws import (
     STREAM_DRIFT,
     STREAM_INSTANCE,
@@ -29,7 +27,6 @@ from adamb.host_sim.draws import (
     reflect,
     stream,
 )
-from adamb.host_sim.old_hooks import adopt_old_hooks
 from adamb.host_sim.parameter import Parameter, check_declared, choose, parse_parameters
 from adamb.host_sim.policies import Optimum, Policy, RandomPolicy, constant_policy
 from adamb.host_sim.registry import make_problem, problem_class, problem_names
@@ -46,31 +43,6 @@ MAX_EPISODES = 10_000_000
 EPISODES = Parameter(2000, "int", "episodes of a run", 1, MAX_EPISODES)
 HORIZON = Parameter(5, "int", "steps of an episode", 1, 1000)
 DIMENSIONS = Parameter(1, "int", "of states, and of actions", 1, 1_000_000)
-
-
-@dataclass(frozen=True)
-class CompiledProblem:
-    """How a step is played under the present parameters; `kept` is memory that C only points to.
-
-    `noise` is what becomes of the numbers of the tape before a step sees them.
-    """
-
-    pointer: Any
-    kept: tuple[Any, ...]
-    noise: Callable[[np.ndarray], np.ndarray]
-
-    @classmethod
-    def of(
-        cls, step: str, world: Any, *kept: Any, noise: Callable[[np.ndarray], np.ndarray] = np.asarray
-    ) -> CompiledProblem:
-        """`step` is a C function of a world, `world` its `ffi.new` structure."""
-        pointer = ffi.new("play_problem *", {"world": world, "step": ffi.addressof(lib, step)})
-        return cls(pointer, (world, *kept), noise)
-
-
-def doubles(array: np.ndarray) -> Any:
-    """Where the numbers lie; the caller keeps them."""
-    return ffi.cast("double *", array.ctypes.data)
 
 
 class Problem(ABC):
@@ -94,7 +66,6 @@ class Problem(ABC):
     d_a: int = 1
     horizon: int = 5
     parameters: ClassVar[Mapping[str, Parameter]] = {}
-    defined_methods: ClassVar[Mapping[str, object]] = {}
     #: Set by tasks that clip everything they return; the outcomes of all others are checked at every step.
     trusted: bool = False
     #: (n, d_s) start states of every episode; None where each episode draws its own.
@@ -110,9 +81,7 @@ class Problem(ABC):
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
-        adopt_old_hooks(cls)
         check_declared("parameters", cls.parameters)
-        cls.defined_methods = methods_of(cls)
 
     def __init__(
         self,
@@ -155,7 +124,6 @@ class Problem(ABC):
         self.state = np.zeros((self.n, self.d_s))
         self._episode_noise = np.empty((self.horizon, 0, self.n))
         self.last: tuple[np.ndarray, ...] = ()
-        self._last_inputs: tuple[np.ndarray, ...] = ()
 
     # ---- what agents and runners call -------------------------------------------------------------------
 
@@ -205,7 +173,7 @@ class Problem(ABC):
         rewards, following = outcome if self.trusted else checked_outcome(self, h, outcome)
         self._next_h = h + 1
         self.state = following
-        self.last, self._last_inputs = (state, inside, rewards, following), ()
+        self.last = state, inside, rewards, following
         return rewards, following.copy()
 
     def begin_episodes(self, most: int) -> tuple[np.ndarray, np.ndarray]:
@@ -229,10 +197,9 @@ class Problem(ABC):
         self._episode_noise = noise[-1]
         return starts, noise
 
-    def end_episodes(self, states: np.ndarray, actions: np.ndarray, following: np.ndarray) -> None:
-        """Say how the last step of the last episode went: its state, its action, the state that followed."""
-        self.state, self._next_h = following, self.horizon
-        self._last_inputs = states, actions
+    def end_episodes(self, *last: np.ndarray) -> None:
+        """Say how the last step of the last episode went: state, action, reward, the state that followed."""
+        self.state, self._next_h, self.last = last[-1], self.horizon, last
 
     def skip(self, episodes: int) -> None:
         """Go behind so many episodes from the first without playing them: same draws, same drift."""
@@ -244,11 +211,6 @@ class Problem(ABC):
 
     def info(self) -> dict[str, np.ndarray]:
         """The last step in raw units; by default the unit cube is the raw unit."""
-        if self._last_inputs:
-            states, actions = self._last_inputs
-            self._last_inputs = ()
-            outcome = self.dynamics(self.horizon - 1, states, actions, self._episode_noise[-1])
-            self.last = (states, actions, *outcome)
         if not self.last:
             return {"state": self.state.copy(), "clipped": self.clipped.copy()}
         state, action, reward, following = (array.copy() for array in self.last)
@@ -392,5 +354,3 @@ class Problem(ABC):
 def _plain(value: object) -> object:
     return [float(v) for v in value] if isinstance(value, (tuple, np.ndarray)) else value
 
-
-adopt_old_hooks(Problem)

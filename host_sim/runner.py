@@ -22,7 +22,8 @@ from adamb.host_sim import going_on
 from adamb.host_sim._sim import ffi, lib
 from adamb.host_sim.agent import Agent, CompiledAgent, Progress, offered
 from adamb.host_sim.agents import make_agent
-from adamb.host_sim.problem import EPISODES, doubles
+from adamb.host_sim.compiled import doubles
+from adamb.host_sim.problem import EPISODES
 from adamb.host_sim.user_code import blamed, check_actions, check_calls, numbers_of_learners, stats_of
 
 if TYPE_CHECKING:
@@ -273,8 +274,9 @@ class CompiledPlay:
         run, n = self._run, problem.n
         run.n, run.d_s, run.d_a, run.horizon = n, problem.d_s, problem.d_a, problem.horizon
         run.carry = problem.continuing
-        self._last = np.empty((n, problem.d_s)), np.empty((n, problem.d_a)), np.empty((n, problem.d_s))
-        run.last_states, run.last_actions, run.end_states = map(doubles, self._last)
+        widths = (problem.d_s,), (problem.d_a,), (), (problem.d_s,)
+        self._last = [np.empty((n, *width)) for width in widths]
+        run.last_states, run.last_actions, run.last_rewards, run.end_states = map(doubles, self._last)
 
     @classmethod
     def of(cls, problem: Problem, agent: Agent) -> CompiledPlay | None:
@@ -289,8 +291,10 @@ class CompiledPlay:
         problem, run = self.problem, self._run
         if self._version != problem.version:
             self._version, self._world = problem.version, offered(problem)
-        noise = np.ascontiguousarray(self._world.noise(noise))
         run.episodes, run.numbers = len(starts), noise[0, 0].size // problem.n
+        if run.numbers < self._world.numbers:
+            limit = f"a step needs {self._world.numbers} numbers"
+            raise InputError("draw_noise", run.numbers, limit)
         run.starts, run.noise, run.returns = doubles(starts), doubles(noise), doubles(returns)
         run.stride = returns.strides[0] // returns.itemsize
         run.clipped = ffi.from_buffer("int64_t[]", problem.clipped)
@@ -301,8 +305,7 @@ class CompiledPlay:
             if code:
                 raise AdambError(f"a learner refused a call (code {code})")
             first += n
-        states, actions, following = (array.copy() for array in self._last)
-        problem.end_episodes(states, actions, following)
+        problem.end_episodes(*(array.copy() for array in self._last))
         timed = max(1, run.act_ns + run.observe_ns + run.environment_ns)
         return run.act_ns / timed, run.observe_ns / timed
 

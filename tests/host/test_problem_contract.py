@@ -239,50 +239,6 @@ def test_a_file_with_rewards_outside_the_range_is_refused_naming_step_and_value(
             problem.step(2, np.zeros((2, 1)))
 
 
-OLD_STYLE = """
-import numpy as np
-from adamb.host_sim import Problem
-class Old(Problem):
-    def _draw_noise(self, generator, episodes):
-        return generator.random((episodes, self.horizon))
-    def _draw_starts(self, generator, episodes):
-        return super()._draw_starts(generator, episodes) / 2
-    def _dynamics(self, h, states, actions, noise):
-        return 1 - np.abs(actions[:, 0] - noise), actions.copy()
-"""
-NEW_STYLE = OLD_STYLE.replace("Old", "New").replace("_draw_", "draw_").replace("_dynamics", "dynamics")
-
-
-def test_hooks_with_an_underscore_work_as_before_with_one_warning(tmp_path):
-    old, new = tmp_path / "old.py", tmp_path / "new.py"
-    old.write_text(OLD_STYLE)
-    new.write_text(NEW_STYLE)
-    expected = play(make_problem(f"{new}:New", SEEDS))
-    with pytest.warns(DeprecationWarning) as warned:
-        problem = make_problem(f"{old}:Old", SEEDS)
-    assert play(problem).tobytes() == expected.tobytes()
-    (warning,) = warned
-    text = str(warning.message)
-    assert text.startswith(f"{old}: class Old: ") and "\n" not in text
-    for name in ("draw_noise", "draw_starts", "dynamics"):
-        assert f"_{name} to {name}" in text
-    assert (warning.filename, warning.lineno) == (str(old), 5)
-
-
-def test_a_class_below_an_old_one_overrides_it_under_the_new_name(tmp_path):
-    source = tmp_path / "both.py"
-    source.write_text(
-        OLD_STYLE + "class Below(Old):\n"
-        "    def dynamics(self, h, states, actions, noise):\n"
-        "        rewards, following = super()._dynamics(h, states, actions, noise)\n"
-        "        return 0 * rewards, following\n"
-    )
-    with pytest.warns(DeprecationWarning):
-        problem = make_problem(f"{source}:Below", [1])
-    problem.begin_episode()
-    assert problem.step(0, np.zeros((1, 1)))[0].tolist() == [0.0]
-
-
 def test_a_number_in_place_of_seeds_is_told_what_to_write():
     with pytest.raises(InputError, match=r"seeds = 5: must be several numbers, such as range\(5\)"):
         make_problem("oil-laplace", seeds=5)

@@ -14,8 +14,9 @@ import numpy as np
 
 from adamb.budgets.errors import InputError
 from adamb.host_sim import draws
+from adamb.host_sim.compiled import CompiledProblem
 from adamb.host_sim.parameter import START, Parameter, fixed_start
-from adamb.host_sim.problem import CompiledProblem, Policy
+from adamb.host_sim.problem import Policy
 from adamb.host_sim.problems.cache.caches import Part, run_parts
 from adamb.host_sim.problems.cache.compiled import CompiledParts
 from adamb.host_sim.problems.cache.planner import FillModel, Planner
@@ -150,12 +151,10 @@ class Cache(LocatedProblem):
         self._in_c.begin(self.c, states, lines, drawn, noise)
         return states
 
-    def end_episodes(self, states: np.ndarray, actions: np.ndarray, following: np.ndarray) -> None:
-        super().end_episodes(states, actions, following)
+    def end_episodes(self, *last: np.ndarray) -> None:
+        super().end_episodes(*last)
         assert self._in_c is not None, "asked for what is compiled first"
         self._held_in_c, self._hits = self._in_c.held.astype(int), self._in_c.hits.copy()
-        rewards = self._hits.sum(axis=1) / self.requests
-        self.last, self._last_inputs = (states, actions, rewards, following), ()
 
     # ---- what else a step can do and tell ---------------------------------------------------------------
 

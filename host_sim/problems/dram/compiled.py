@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adamb.host_sim._sim import ffi, lib
-from adamb.host_sim.problem import CompiledProblem
+from adamb.host_sim.compiled import CompiledProblem
 from adamb.host_sim.problems.dram.channel import REQUEST
 from adamb.host_sim.problems.dram.statistics import TOTALS
 from adamb.host_sim.problems.dram.traffic import SyntheticTraffic
@@ -61,7 +61,7 @@ class CompiledChannels:
         return self._tapes.episodes
 
     def offer(self) -> CompiledProblem:
-        return CompiledProblem.of("dram_step", self._world, self)
+        return CompiledProblem.of("dram_step", self._world, self, numbers=4)
 
     def begin(self, c: np.ndarray, drawn: np.ndarray, noise: np.ndarray) -> np.ndarray:
         """Fill the tapes for these episodes at the locations c; their start states (m, n, d_s)."""

@@ -15,9 +15,10 @@ import numpy as np
 
 from adamb.budgets.errors import InputError
 from adamb.host_sim import draws
+from adamb.host_sim.compiled import CompiledProblem
 from adamb.host_sim.exact_math import exp2
 from adamb.host_sim.parameter import Parameter
-from adamb.host_sim.problem import CompiledProblem, Policy
+from adamb.host_sim.problem import Policy
 from adamb.host_sim.problems.dram.channel import NEVER, Channel, DramTiming, Knobs, load_timing
 from adamb.host_sim.problems.dram.compiled import CompiledChannels
 from adamb.host_sim.problems.dram.lite import action_of, best_timeout, heading
@@ -183,8 +184,8 @@ class Dram(LocatedProblem):
         assert self._in_c is not None, "asked for what is compiled first"
         return self._in_c.begin(self.c, drawn, noise)
 
-    def end_episodes(self, states: np.ndarray, actions: np.ndarray, following: np.ndarray) -> None:
-        super().end_episodes(states, actions, following)
+    def end_episodes(self, *last: np.ndarray) -> None:
+        super().end_episodes(*last)
         assert self._in_c is not None, "asked for what is compiled first"
         for name, values in zip(COUNTS, self._in_c.last.T, strict=False):
             if name in self._measured:
@@ -192,7 +193,6 @@ class Dram(LocatedProblem):
         reads, cycles = (self._in_c.last[:, COUNTS.index(name)] for name in ("reads", "read_latency"))
         hit = float(self.timing.hit)
         self._measured["latency"][:] = np.divide(cycles, reads, out=np.full(self.n, hit), where=reads > 0)
-        self.last, self._last_inputs = (states, actions, self._rewards(), following), ()
 
     # ---- what a run tells -------------------------------------------------------------------------------
 
