@@ -10,7 +10,7 @@ import numpy as np
 
 from adamb.budgets.errors import InputError
 from adamb.host_sim._sim import ffi, lib
-from adamb.host_sim.problem import Problem
+from adamb.host_sim.problem import MAX_EPISODES, Problem
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,8 @@ class ProblemInC(Problem):
     """A problem whose `dynamics` and whose whole episodes are the same C function."""
 
     trusted = True
+    #: So many episodes at most are begun at once.
+    most_at_once: int = MAX_EPISODES
     _present: tuple[int, CompiledProblem] | None = None
 
     @abstractmethod
@@ -55,6 +57,36 @@ class ProblemInC(Problem):
         pointers = [ffi.from_buffer("double[]", each) for each in (*given, rewards, following)]
         lib.play_step_all(world.pointer, ffi.new("play_batch *", (n, self.d_s, self.d_a, h, *pointers)))
         return rewards, following
+
+    def begin_episodes(self, most: int) -> tuple[np.ndarray, np.ndarray]:
+        """Start one or more whole episodes, at most so many.
+
+        Gives their start states (m, n, d_s), of a continuing task the first one's alone, and their noise
+        (m, H, ..., n). The parameters are the same in all of them. `end_episodes` must follow.
+        """
+        self.episode += 1
+        self._apply_drift()
+        if self.drift == "walk":
+            most = 1
+        elif self.drift == "half" and self.episode < self.episodes // 2:
+            most = min(most, self.episodes // 2 - self.episode)
+        count = min(most, self.most_at_once, self._starts.episodes_left(), self._noise.episodes_left())
+        drawn, noise = self._starts.take(count).transpose(0, 2, 1), self._noise.take(count)
+        starts = self.fresh_starts(drawn, noise)
+        if self.continuing and self.episode > 0:
+            starts[0] = self.carried_state()
+        self.episode += count - 1
+        self._episode_noise = noise[-1]
+        return starts, noise
+
+    def end_episodes(self, *last: np.ndarray) -> None:
+        """Say how the last step of the last episode went: state, action, reward, the state that followed."""
+        self.state, self._next_h, self.last = last[-1], self.horizon, last
+
+    def fresh_starts(self, drawn: np.ndarray, noise: np.ndarray) -> np.ndarray:
+        """What `fresh_start` gives, for whole episodes: (m, n, d_s) of (m, n, ...) drawn ones."""
+        fixed = self.fixed_start
+        return np.array(drawn if fixed is None else np.broadcast_to(fixed, drawn.shape), order="C")
 
     def _world(self) -> CompiledProblem:
         if self._present is None or self._present[0] != self.version:

@@ -70,8 +70,6 @@ class Problem(ABC):
     trusted: bool = False
     #: (n, d_s) start states of every episode; None where each episode draws its own.
     fixed_start: np.ndarray | None = None
-    #: So many episodes at most are begun at once where they are played in C.
-    most_at_once: int = MAX_EPISODES
     #: What to do when `d_s` or `d_a` is more than an agent takes.
     narrowed_by: str = ""
     #: How many location numbers per instance `--drift walk` moves; 0 means the task cannot drift.
@@ -176,31 +174,6 @@ class Problem(ABC):
         self.last = state, inside, rewards, following
         return rewards, following.copy()
 
-    def begin_episodes(self, most: int) -> tuple[np.ndarray, np.ndarray]:
-        """Start one or more episodes that are played in C, at most so many.
-
-        Gives their start states (m, n, d_s), of a continuing task the first one's alone, and their noise
-        (m, H, ..., n). The parameters are the same in all of them. `end_episodes` must follow.
-        """
-        self.episode += 1
-        self._apply_drift()
-        if self.drift == "walk":
-            most = 1
-        elif self.drift == "half" and self.episode < self.episodes // 2:
-            most = min(most, self.episodes // 2 - self.episode)
-        count = min(most, self.most_at_once, self._starts.episodes_left(), self._noise.episodes_left())
-        drawn, noise = self._starts.take(count).transpose(0, 2, 1), self._noise.take(count)
-        starts = self.fresh_starts(drawn, noise)
-        if self.continuing and self.episode > 0:
-            starts[0] = self.carried_state()
-        self.episode += count - 1
-        self._episode_noise = noise[-1]
-        return starts, noise
-
-    def end_episodes(self, *last: np.ndarray) -> None:
-        """Say how the last step of the last episode went: state, action, reward, the state that followed."""
-        self.state, self._next_h, self.last = last[-1], self.horizon, last
-
     def skip(self, episodes: int) -> None:
         """Go behind so many episodes from the first without playing them: same draws, same drift."""
         for episode in range(0 if self.drift != "none" else episodes - 1, episodes):
@@ -277,11 +250,6 @@ class Problem(ABC):
     def fresh_start(self, drawn: np.ndarray) -> np.ndarray:
         """Start states (n, d_s) of this episode given the drawn ones; a fixed start replaces them."""
         return np.ascontiguousarray(drawn) if self.fixed_start is None else self.fixed_start.copy()
-
-    def fresh_starts(self, drawn: np.ndarray, noise: np.ndarray) -> np.ndarray:
-        """The same for episodes that are played in C: (m, n, d_s) of (m, n, ...) drawn ones."""
-        fixed = self.fixed_start
-        return np.array(drawn if fixed is None else np.broadcast_to(fixed, drawn.shape), order="C")
 
     def carried_state(self) -> np.ndarray:
         """Start states of a continuing task: where the last episode ended."""

@@ -22,7 +22,7 @@ from adamb.host_sim import going_on
 from adamb.host_sim._sim import ffi, lib
 from adamb.host_sim.agent import Agent, CompiledAgent, Progress, offered
 from adamb.host_sim.agents import make_agent
-from adamb.host_sim.compiled import doubles
+from adamb.host_sim.compiled import ProblemInC, doubles
 from adamb.host_sim.problem import EPISODES
 from adamb.host_sim.user_code import blamed, check_actions, check_calls, numbers_of_learners, stats_of
 
@@ -266,7 +266,7 @@ def play(
 class CompiledPlay:
     """The episodes of one run."""
 
-    def __init__(self, problem: Problem, agent: CompiledAgent) -> None:
+    def __init__(self, problem: ProblemInC, agent: CompiledAgent) -> None:
         self.problem, self.agent = problem, agent
         self._version = -1
         self._world: Any = None
@@ -282,7 +282,7 @@ class CompiledPlay:
     def of(cls, problem: Problem, agent: Agent) -> CompiledPlay | None:
         """None where one of the two is not compiled."""
         learners = offered(agent)
-        if learners is None or offered(problem) is None:
+        if learners is None or not isinstance(problem, ProblemInC) or offered(problem) is None:
             return None
         return cls(problem, learners)
 
@@ -351,7 +351,7 @@ class Loop:
     def _episodes(self, compiled: CompiledPlay, most: int) -> None:
         clock, k = time.perf_counter_ns, self.progress.done
         start = clock()
-        starts, noise = self.problem.begin_episodes(most)
+        starts, noise = compiled.problem.begin_episodes(most)
         begun, done = clock(), k + len(starts)
         shares = compiled.play(starts, noise, self.progress.returns[:, k:done])
         played = clock()

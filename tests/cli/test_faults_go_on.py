@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from adamb.host_sim import going_on
+from adamb.host_sim.compiled import ProblemInC
 from adamb.host_sim.problem import Problem
 from adamb.host_sim.results.run import BLOCK, CURVES, RECORDING
 from adamb.tools import so_far
@@ -56,7 +57,7 @@ def results(out: Path) -> dict[str, object]:
 def played(monkeypatch) -> list[int]:
     """Episodes that are played in this process, step by step or in C."""
     seen: list[int] = []
-    begin, begin_in_c = Problem.begin_episode, Problem.begin_episodes
+    begin, begin_in_c = Problem.begin_episode, ProblemInC.begin_episodes
 
     def one(self):
         seen.append(1)
@@ -68,7 +69,7 @@ def played(monkeypatch) -> list[int]:
         return starts, noise
 
     monkeypatch.setattr(Problem, "begin_episode", one)
-    monkeypatch.setattr(Problem, "begin_episodes", some)
+    monkeypatch.setattr(ProblemInC, "begin_episodes", some)
     return seen
 
 
