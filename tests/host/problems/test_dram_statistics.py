@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from adamb.host_sim.problem import make_problem
-from adamb.host_sim.problems.dram.channel import REQUEST, Channel, Knobs, ffi, load_timing
+from adamb.host_sim.problems.dram.channel import REQUEST, Knobs, ffi, load_timing
 from adamb.host_sim.problems.dram.statistics import Statistics
+from support.dram_channel import Channel
 
 SEED = 7
 
