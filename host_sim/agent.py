@@ -22,7 +22,10 @@ AGENT_STREAM = 0xA6E27
 """Mixed into every agent's seed: an agent must not draw the numbers its problem draws."""
 
 
-REPLACED = {"act", "observe", "end_episode", "begin_episode", "step", "dynamics", "resumed"}
+REPLACED = {
+    "act", "observe", "end_episode", "begin_episode", "step", "dynamics", "resumed", "fresh_start",
+    "carried_state",
+}  # fmt: skip
 """Methods that are not called while episodes are played in C."""
 
 

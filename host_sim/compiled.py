@@ -71,8 +71,11 @@ class ProblemInC(Problem):
         elif self.drift == "half" and self.episode < self.episodes // 2:
             most = min(most, self.episodes // 2 - self.episode)
         count = min(most, self.most_at_once, self._starts.episodes_left(), self._noise.episodes_left())
-        drawn, noise = self._starts.take(count).transpose(0, 2, 1), self._noise.take(count)
+        drawn, noise = np.moveaxis(self._starts.take(count), -1, 1), self._noise.take(count)
         starts = self.fresh_starts(drawn, noise)
+        if starts.shape != (count, self.n, self.d_s):
+            limit = f"must have the shape {(count, self.n, self.d_s)}"
+            raise InputError("start states", starts.shape, limit)
         if self.continuing and self.episode > 0:
             starts[0] = self.carried_state()
         self.episode += count - 1
@@ -86,7 +89,8 @@ class ProblemInC(Problem):
     def fresh_starts(self, drawn: np.ndarray, noise: np.ndarray) -> np.ndarray:
         """What `fresh_start` gives, for whole episodes: (m, n, d_s) of (m, n, ...) drawn ones."""
         fixed = self.fixed_start
-        return np.array(drawn if fixed is None else np.broadcast_to(fixed, drawn.shape), order="C")
+        starts = drawn if fixed is None else np.broadcast_to(fixed, (len(drawn), *fixed.shape))
+        return np.array(starts, dtype=float, order="C")
 
     def _world(self) -> CompiledProblem:
         if self._present is None or self._present[0] != self.version:

@@ -291,6 +291,7 @@ class CompiledPlay:
         problem, run = self.problem, self._run
         if self._version != problem.version:
             self._version, self._world = problem.version, offered(problem)
+        noise = np.ascontiguousarray(noise, dtype=float)
         run.episodes, run.numbers = len(starts), noise[0, 0].size // problem.n
         if run.numbers < self._world.numbers:
             limit = f"a step needs {self._world.numbers} numbers"

@@ -213,8 +213,12 @@ def test_a_subclass_is_played_in_c_unless_it_has_another_step():
     class Named(Oil):
         name = "named"
 
+    class Left(Oil):
+        def fresh_start(self, drawn):
+            return np.zeros((self.n, 1))
+
     assert simulate(Free(SEEDS, episodes=5), "adamb").returns.tolist() == [[5.0] * 5] * 3
-    assert offered(Named(SEEDS)) is not None
+    assert offered(Named(SEEDS)) is not None and offered(Left(SEEDS)) is None
     problem = make_problem("oil-laplace", SEEDS, episodes=5)
     assert offered(Idle(problem.shape)) is None
 
@@ -225,6 +229,27 @@ def test_a_method_that_was_replaced_is_called():
     problem.dynamics = lambda h, *rest: calls.append(h) or kept(h, *rest)
     simulate(problem, "adamb")
     assert calls == list(range(problem.horizon)) * 5
+
+
+def test_whole_numbers_drawn_by_a_subclass_are_read_as_numbers():
+    class Coarse(Oil):
+        def draw_starts(self, generator, episodes):
+            return generator.integers(0, 2, (episodes, 1))
+
+        def draw_noise(self, generator, episodes):
+            return generator.integers(-1, 2, (episodes, self.horizon, 2))
+
+    same(lambda: Coarse(SEEDS, episodes=20, sigma=0.1), optimum=False)
+
+
+def test_start_states_of_another_width_are_refused():
+    class Wide(Oil):
+        def draw_starts(self, generator, episodes):
+            return generator.random((episodes, 2))
+
+    for compiled in (True, False):
+        with pytest.raises(InputError, match="start states"):
+            simulate(Wide(SEEDS), "adamb", compiled=compiled)
 
 
 def test_a_step_that_reads_more_numbers_than_there_are_is_refused():
