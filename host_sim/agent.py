@@ -22,7 +22,10 @@ AGENT_STREAM = 0xA6E27
 """Mixed into every agent's seed: an agent must not draw the numbers its problem draws."""
 
 
-REPLACED = {"act", "observe", "end_episode", "begin_episode", "step", "dynamics", "resumed"}
+REPLACED = {
+    "act", "observe", "end_episode", "begin_episode", "step", "dynamics", "resumed", "fresh_start",
+    "carried_state",
+}  # fmt: skip
 """Methods that are not called while episodes are played in C."""
 
 
@@ -71,14 +74,12 @@ class Agent(ABC):
     """What `--agent-set name=value` may change; the word `auto`, where it is allowed, means the default."""
     lanes = 0
     """How many learners can run at once, each on a target of its own; 0 where all step together."""
-    defined_methods: ClassVar[Mapping[str, object]] = {}
     needs_problem = False
     """True for a class that is built from the problem itself, not from its dimensions."""
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
         check_declared("options_known", cls.options_known)
-        cls.defined_methods = methods_of(cls)
 
     def __init__(self, shape: Shape, *, budget_bytes: int | str | None = None, **options: Any) -> None:
         self.options = self._parse(options)
@@ -155,22 +156,19 @@ class CompiledAgent:
         return cls(((pointer, n, (learners, *kept)),))
 
 
-def methods_of(kind: type) -> dict[str, object]:
-    """The methods that C stands in for, as a class has them now."""
-    return {name: getattr(kind, name, None) for name in REPLACED}
-
-
 def offered(thing: object) -> Any:
-    """What the class of a problem or an agent offers for episodes in C, with its method `compiled`.
+    """What a problem or an agent offers for episodes in C, with its method `compiled`; None without one.
 
-    It speaks for that class alone: a subclass may change what a step does, so it is played through its
-    methods, as everything is that has no such method, or had one replaced since the class was defined.
+    None, too, where the object or a class below that method has another of those that C stands in for.
     """
-    kind = type(thing)
-    hook = vars(kind).get("compiled")
-    if hook is None or REPLACED & vars(thing).keys():
+    kinds = type(thing).__mro__
+
+    def place(name: str) -> int:
+        return next((i for i, kind in enumerate(kinds) if name in kind.__dict__), len(kinds))
+
+    if REPLACED & vars(thing).keys() or place("compiled") > min(map(place, REPLACED)):
         return None
-    return hook(thing) if getattr(kind, "defined_methods", None) == methods_of(kind) else None
+    return thing.compiled()  # type: ignore[attr-defined]
 
 
 def budget_of(size: int | str | None) -> int | None:

@@ -9,16 +9,14 @@ what it does among two hundred, and two agents with the same seed get the same r
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from adamb.budgets.errors import InputError
 from adamb.host_sim import draws
-from adamb.host_sim._sim import ffi, lib
-from adamb.host_sim.agent import Shape, methods_of
+from adamb.host_sim.agent import Shape
 from adamb.host_sim.draws import (
     STREAM_DRIFT,
     STREAM_INSTANCE,
@@ -47,31 +45,6 @@ HORIZON = Parameter(5, "int", "steps of an episode", 1, 1000)
 DIMENSIONS = Parameter(1, "int", "of states, and of actions", 1, 1_000_000)
 
 
-@dataclass(frozen=True)
-class CompiledProblem:
-    """How a step is played under the present parameters; `kept` is memory that C only points to.
-
-    `noise` is what becomes of the numbers of the tape before a step sees them.
-    """
-
-    pointer: Any
-    kept: tuple[Any, ...]
-    noise: Callable[[np.ndarray], np.ndarray]
-
-    @classmethod
-    def of(
-        cls, step: str, world: Any, *kept: Any, noise: Callable[[np.ndarray], np.ndarray] = np.asarray
-    ) -> CompiledProblem:
-        """`step` is a C function of a world, `world` its `ffi.new` structure."""
-        pointer = ffi.new("play_problem *", {"world": world, "step": ffi.addressof(lib, step)})
-        return cls(pointer, (world, *kept), noise)
-
-
-def doubles(array: np.ndarray) -> Any:
-    """Where the numbers lie; the caller keeps them."""
-    return ffi.cast("double *", array.ctypes.data)
-
-
 class Problem(ABC):
     """N instances of one task with S = [0,1]^d_s, A = [0,1]^d_a, rewards in [0,1] and exactly H steps.
 
@@ -93,13 +66,10 @@ class Problem(ABC):
     d_a: int = 1
     horizon: int = 5
     parameters: ClassVar[Mapping[str, Parameter]] = {}
-    defined_methods: ClassVar[Mapping[str, object]] = {}
     #: Set by tasks that clip everything they return; the outcomes of all others are checked at every step.
     trusted: bool = False
     #: (n, d_s) start states of every episode; None where each episode draws its own.
     fixed_start: np.ndarray | None = None
-    #: So many episodes at most are begun at once where they are played in C.
-    most_at_once: int = MAX_EPISODES
     #: What to do when `d_s` or `d_a` is more than an agent takes.
     narrowed_by: str = ""
     #: How many location numbers per instance `--drift walk` moves; 0 means the task cannot drift.
@@ -110,7 +80,6 @@ class Problem(ABC):
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
         check_declared("parameters", cls.parameters)
-        cls.defined_methods = methods_of(cls)
 
     def __init__(
         self,
@@ -153,7 +122,6 @@ class Problem(ABC):
         self.state = np.zeros((self.n, self.d_s))
         self._episode_noise = np.empty((self.horizon, 0, self.n))
         self.last: tuple[np.ndarray, ...] = ()
-        self._last_inputs: tuple[np.ndarray, ...] = ()
 
     # ---- what agents and runners call -------------------------------------------------------------------
 
@@ -203,42 +171,11 @@ class Problem(ABC):
         rewards, following = outcome if self.trusted else checked_outcome(self, h, outcome)
         self._next_h = h + 1
         self.state = following
-        self.last, self._last_inputs = (state, inside, rewards, following), ()
+        self.last = state, inside, rewards, following
         return rewards, following.copy()
-
-    def begin_episodes(self, most: int) -> tuple[np.ndarray, np.ndarray]:
-        """Start one or more episodes that are played in C, at most so many.
-
-        Gives their start states (m, n, d_s), of a continuing task the first one's alone, and their noise
-        (m, H, ..., n). The parameters are the same in all of them. `end_episodes` must follow.
-        """
-        self.episode += 1
-        self._apply_drift()
-        if self.drift == "walk":
-            most = 1
-        elif self.drift == "half" and self.episode < self.episodes // 2:
-            most = min(most, self.episodes // 2 - self.episode)
-        count = min(most, self.most_at_once, self._starts.episodes_left(), self._noise.episodes_left())
-        drawn, noise = self._starts.take(count).transpose(0, 2, 1), self._noise.take(count)
-        starts = self.fresh_starts(drawn, noise)
-        if self.continuing and self.episode > 0:
-            starts[0] = self.carried_state()
-        self.episode += count - 1
-        self._episode_noise = noise[-1]
-        return starts, noise
-
-    def end_episodes(self, states: np.ndarray, actions: np.ndarray, following: np.ndarray) -> None:
-        """Say how the last step of the last episode went: its state, its action, the state that followed."""
-        self.state, self._next_h = following, self.horizon
-        self._last_inputs = states, actions
 
     def info(self) -> dict[str, np.ndarray]:
         """The last step in raw units; by default the unit cube is the raw unit."""
-        if self._last_inputs:
-            states, actions = self._last_inputs
-            self._last_inputs = ()
-            outcome = self.dynamics(self.horizon - 1, states, actions, self._episode_noise[-1])
-            self.last = (states, actions, *outcome)
         if not self.last:
             return {"state": self.state.copy(), "clipped": self.clipped.copy()}
         state, action, reward, following = (array.copy() for array in self.last)
@@ -305,11 +242,6 @@ class Problem(ABC):
     def fresh_start(self, drawn: np.ndarray) -> np.ndarray:
         """Start states (n, d_s) of this episode given the drawn ones; a fixed start replaces them."""
         return np.ascontiguousarray(drawn) if self.fixed_start is None else self.fixed_start.copy()
-
-    def fresh_starts(self, drawn: np.ndarray, noise: np.ndarray) -> np.ndarray:
-        """The same for episodes that are played in C: (m, n, d_s) of (m, n, ...) drawn ones."""
-        fixed = self.fixed_start
-        return np.array(drawn if fixed is None else np.broadcast_to(fixed, drawn.shape), order="C")
 
     def carried_state(self) -> np.ndarray:
         """Start states of a continuing task: where the last episode ended."""

@@ -21,7 +21,8 @@ from adamb.budgets.sizes import format_bytes
 from adamb.host_sim._sim import ffi, lib
 from adamb.host_sim.agent import Agent, CompiledAgent, Progress, offered
 from adamb.host_sim.agents import make_agent
-from adamb.host_sim.problem import EPISODES, doubles
+from adamb.host_sim.compiled import ProblemInC, doubles
+from adamb.host_sim.problem import EPISODES
 from adamb.host_sim.user_code import blamed, check_actions, check_calls, numbers_of_learners, stats_of
 
 if TYPE_CHECKING:
@@ -256,7 +257,7 @@ def play(
 class CompiledPlay:
     """The episodes of one run."""
 
-    def __init__(self, problem: Problem, agent: CompiledAgent) -> None:
+    def __init__(self, problem: ProblemInC, agent: CompiledAgent) -> None:
         self.problem, self.agent = problem, agent
         self._version = -1
         self._world: Any = None
@@ -264,14 +265,15 @@ class CompiledPlay:
         run, n = self._run, problem.n
         run.n, run.d_s, run.d_a, run.horizon = n, problem.d_s, problem.d_a, problem.horizon
         run.carry = problem.continuing
-        self._last = np.empty((n, problem.d_s)), np.empty((n, problem.d_a)), np.empty((n, problem.d_s))
-        run.last_states, run.last_actions, run.end_states = map(doubles, self._last)
+        widths = (problem.d_s,), (problem.d_a,), (), (problem.d_s,)
+        self._last = [np.empty((n, *width)) for width in widths]
+        run.last_states, run.last_actions, run.last_rewards, run.end_states = map(doubles, self._last)
 
     @classmethod
     def of(cls, problem: Problem, agent: Agent) -> CompiledPlay | None:
         """None where one of the two is not compiled."""
         learners = offered(agent)
-        if learners is None or offered(problem) is None:
+        if learners is None or not isinstance(problem, ProblemInC) or offered(problem) is None:
             return None
         return cls(problem, learners)
 
@@ -280,8 +282,11 @@ class CompiledPlay:
         problem, run = self.problem, self._run
         if self._version != problem.version:
             self._version, self._world = problem.version, offered(problem)
-        noise = np.ascontiguousarray(self._world.noise(noise))
+        noise = np.ascontiguousarray(noise, dtype=float)
         run.episodes, run.numbers = len(starts), noise[0, 0].size // problem.n
+        if run.numbers < self._world.numbers:
+            limit = f"a step needs {self._world.numbers} numbers"
+            raise InputError("draw_noise", run.numbers, limit)
         run.starts, run.noise, run.returns = doubles(starts), doubles(noise), doubles(returns)
         run.stride = returns.strides[0] // returns.itemsize
         run.clipped = ffi.from_buffer("int64_t[]", problem.clipped)
@@ -292,8 +297,7 @@ class CompiledPlay:
             if code:
                 raise AdambError(f"a learner refused a call (code {code})")
             first += n
-        states, actions, following = (array.copy() for array in self._last)
-        problem.end_episodes(states, actions, following)
+        problem.end_episodes(*(array.copy() for array in self._last))
         timed = max(1, run.act_ns + run.observe_ns + run.environment_ns)
         return run.act_ns / timed, run.observe_ns / timed
 
@@ -339,7 +343,7 @@ class Loop:
     def _episodes(self, compiled: CompiledPlay, most: int) -> None:
         clock, k = time.perf_counter_ns, self.progress.done
         start = clock()
-        starts, noise = self.problem.begin_episodes(most)
+        starts, noise = compiled.problem.begin_episodes(most)
         begun, done = clock(), k + len(starts)
         shares = compiled.play(starts, noise, self.progress.returns[:, k:done])
         played = clock()

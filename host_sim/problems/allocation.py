@@ -17,9 +17,10 @@ from scipy.special import ndtri
 
 from adamb.budgets.errors import InputError
 from adamb.host_sim._sim import ffi
+from adamb.host_sim.compiled import CompiledProblem, doubles
 from adamb.host_sim.exact_math import log1p, settle
 from adamb.host_sim.parameter import START, Parameter, fixed_start
-from adamb.host_sim.problem import CompiledProblem, Policy
+from adamb.host_sim.problem import Policy
 from adamb.host_sim.problems.exogenous import ExogenousProblem
 from adamb.host_sim.registry import register_problem
 from adamb.host_sim.solvers.exogenous import LocatedOptimum, SeasonalModel, seasonal_drift
@@ -157,48 +158,24 @@ class Allocation(ExogenousProblem):
     def fresh_start(self, drawn: np.ndarray) -> np.ndarray:
         starts = super().fresh_start(drawn)
         if self.series is not None and (not self.continuing or self.episode == 0):
-            self._place = (drawn[:, -1] * (len(self.series) - self.horizon)).astype(np.int64)
+            self._place[:] = drawn[:, -1] * (len(self.series) - self.horizon)
             starts[:, -1] = self.series[self._place]
         return starts
 
-    def _next_demand(self, h: int, demand: np.ndarray, noise: np.ndarray) -> np.ndarray:
-        if self.series is not None:
-            self._place = (self._place + 1) % len(self.series)
-            return self.series[self._place]
-        heading = seasonal_drift(h, self.horizon, self.c, demand)
-        return np.clip(heading + self.params["noise"] * noise, 0.0, 1.0)
-
-    def dynamics(
-        self, h: int, states: np.ndarray, actions: np.ndarray, noise: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        wanted = actions[:, 0]
-        demand = self._next_demand(h, states[:, -1], noise[0])
-        if self.service == "budget":
-            reward, own = utility(demand, wanted * states[:, 0]), states[:, 0] * (1.0 - wanted)
-        else:
-            reward, own = self._server_reward(states, wanted, demand), wanted
-        following = np.stack([own, demand], axis=1) if self.d_s == 2 else demand[:, None].copy()
-        return reward, following
-
-    def _server_reward(self, states: np.ndarray, wanted: np.ndarray, demand: np.ndarray) -> np.ndarray:
-        if self.service == "erlang":
-            total = self.params["servers"]
-            unmet = erlang_c(np.rint(wanted * total), demand * total)
-        else:
-            unmet = np.maximum(demand - wanted, 0.0)
-        switched = self.params["beta"] * np.abs(wanted - states[:, 0]) if self.d_s == 2 else 0.0
-        return 1.0 - (self.params["price"] * wanted + unmet + switched) / self.cost_scale
-
-    def compiled(self) -> CompiledProblem | None:
-        """None for demand from a file."""
-        if self.series is not None:
-            return None
+    def world(self) -> CompiledProblem:
         params, (demand, means) = self.params, self.season()
         world = ffi.new("allocation_world *", {"demand": demand, "d_s": self.d_s, "scale": self.cost_scale})
         world.erlang, world.budget = self.service == "erlang", self.service == "budget"
         world.price, world.beta, world.servers = params["price"], params["beta"], params["servers"]
         world.greed, world.worth = GREED, float(log1p(GREED))
+        if self.series is not None:
+            world.values, world.series = len(self.series), doubles(self.series)
+            world.place = ffi.from_buffer("int64_t[]", self._place)
         return CompiledProblem.of("allocation_step", world, means)
+
+    def compiled(self) -> CompiledProblem | None:
+        """None for demand from a file: an episode's start is a place in it."""
+        return super().compiled() if self.series is None else None
 
     # ---- rules of thumb ---------------------------------------------------------------------------------
 

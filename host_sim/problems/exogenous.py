@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from adamb.host_sim import draws
+from adamb.host_sim.compiled import ProblemInC, doubles
 from adamb.host_sim.exact_math import first_best
-from adamb.host_sim.problem import Policy, doubles
+from adamb.host_sim.problem import Policy
 from adamb.host_sim.problems.located import LocatedProblem
 from adamb.host_sim.solvers.exogenous import (
     ACTION_NODES,
@@ -23,7 +24,7 @@ from adamb.host_sim.solvers.exogenous import (
 )
 
 
-class ExogenousProblem(LocatedProblem):
+class ExogenousProblem(ProblemInC, LocatedProblem):
     """A problem with an `ExogenousModel`: the optimum and the model-based baselines come from it."""
 
     def setup(self, generators: list[np.random.Generator]) -> None:

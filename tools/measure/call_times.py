@@ -20,6 +20,7 @@ import numpy as np
 from adamb.budgets.errors import InputError
 from adamb.firmware_model.host import binding
 from adamb.host_sim.agent import offered
+from adamb.host_sim.compiled import ProblemInC
 from adamb.host_sim.problem import Problem
 from adamb.host_sim.runner import CompiledPlay
 from adamb.tools.measure.recorded_calls import RecordedCalls
@@ -162,7 +163,7 @@ def whole_episodes(recording: RecordedCalls, seeds: int) -> tuple[float, float]:
     """
     problem = recording.problem(seeds)
     compiled = CompiledPlay.of(problem, recording.core(seeds, problem.seeds))
-    assert compiled is not None, "asked for compiled problems only"
+    assert compiled is not None and isinstance(problem, ProblemInC), "asked for compiled problems only"
     acting = learning = 0.0
     while (left := problem.episodes - problem.episode - 1) > 0:
         starts, noise = problem.begin_episodes(left)

@@ -57,6 +57,16 @@ static void environment(const play_run *run, const play_problem *problem, int32_
     one->sum += one->reward;
 }
 
+void play_step_all(const play_problem *problem, const play_batch *rows)
+{
+    for (int32_t i = 0; i < rows->n; i++) {
+        int64_t row = i;
+        play_step step = {i, rows->n, 0, rows->h, rows->states + row * rows->d_s, rows->actions + row * rows->d_a,
+                          rows->noise + row, rows->rewards + row, rows->next + row * rows->d_s};
+        problem->step(problem->world, &step);
+    }
+}
+
 static int observe(const play_run *run, const play_agent *agent, int h, player *one)
 {
     shift(one->next, run->d_s, agent->offset, one->seen);
@@ -98,6 +108,7 @@ static void start(const play_run *run, int32_t k, player *one)
 static void keep_last(const play_run *run, const player *one)
 {
     int64_t i = one->instance;
+    run->last_rewards[i] = one->reward;
     for (int32_t c = 0; c < run->d_s; c++) {
         run->last_states[i * run->d_s + c] = one->state[c];
         run->end_states[i * run->d_s + c] = one->next[c];

@@ -1,5 +1,5 @@
-/* Whole episodes of compiled learners on a compiled problem, with no Python between two steps. What a seed gives
- * is the same as through the methods of the problem and the agent, bit for bit; a test compares the two. */
+/* Problems whose step is a C function: one step of all instances, or whole episodes of compiled learners with no
+ * Python between two steps. */
 #ifndef PLAY_H
 #define PLAY_H
 #include <stdint.h>
@@ -17,6 +17,14 @@ typedef struct {
     const void *world;
     void (*step)(const void *world, const play_step *at);
 } play_problem;
+
+/* The same step of all instances, in rows. */
+typedef struct {
+    int32_t n, d_s, d_a, h;
+    const double *states, *actions, *noise;
+    double *rewards, *next;
+} play_batch;
+void play_step_all(const play_problem *problem, const play_batch *rows);
 
 /* Learners first to first + n - 1 in one call; a result below 0 is an error. `end_episode` may be null. The
  * learners see states moved by `offset`, and what they choose is moved back by `action_offset`. */
@@ -38,7 +46,7 @@ typedef struct {
     double *returns;     /* of an instance, episode by episode */
     int64_t stride;      /* from the returns of one instance to those of the next */
     int64_t *clipped;    /* actions outside the unit cube, counted on */
-    double *last_states, *last_actions, *end_states; /* of the last step */
+    double *last_states, *last_actions, *last_rewards, *end_states; /* of the last step */
     int64_t act_ns, observe_ns, environment_ns; /* of the steps that were timed: how the time divides, not how much it is */
 } play_run;
 

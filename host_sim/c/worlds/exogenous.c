@@ -1,6 +1,7 @@
 #include "exogenous.h"
 
 #include <math.h>
+#include <stddef.h>
 
 #include "exact.h"
 
@@ -123,11 +124,20 @@ static double server_reward(const allocation_world *world, const play_step *at, 
     return 1.0 - (world->price * wanted + unmet + switched) / world->scale;
 }
 
+static double next_demand(const allocation_world *world, const play_step *at)
+{
+    if (world->series == NULL)
+        return swing(&world->demand, at, at->state[world->d_s - 1]);
+    int64_t *place = world->place + at->instance;
+    *place = (*place + 1) % world->values;
+    return world->series[*place];
+}
+
 void allocation_step(const void *world, const play_step *at)
 {
     const allocation_world *servers = world;
     double own = at->state[0], wanted = at->action[0];
-    double demand = swing(&servers->demand, at, at->state[servers->d_s - 1]);
+    double demand = next_demand(servers, at);
     *at->reward = servers->budget ? utility(servers, demand, wanted * own) : server_reward(servers, at, demand);
     if (servers->d_s == 2)
         at->next[0] = servers->budget ? own * (1.0 - wanted) : wanted;

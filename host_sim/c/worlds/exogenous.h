@@ -46,6 +46,10 @@ typedef struct {
     int32_t erlang, budget; /* neither: a shortage */
     double price, beta, scale, servers;
     double greed, worth; /* utility of a budget; worth is log1p(greed) */
+    /* Demand from a file, else null: its values, and by instance which of them is the present one. */
+    int64_t values;
+    const double *series;
+    int64_t *place;
 } allocation_world;
 void allocation_step(const void *world, const play_step *at);
 /* cffi end */

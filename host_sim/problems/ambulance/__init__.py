@@ -15,20 +15,20 @@ from scipy.special import betainc
 from adamb.budgets.errors import InputError
 from adamb.host_sim import draws
 from adamb.host_sim._sim import ffi
+from adamb.host_sim.compiled import CompiledProblem, ProblemInC, doubles
 from adamb.host_sim.exact_math import TIE
 from adamb.host_sim.parameter import START, Parameter, fixed_start
-from adamb.host_sim.problem import CompiledProblem, Optimum, Policy, Problem, constant_policy, reflect
+from adamb.host_sim.problem import Optimum, Policy, constant_policy, reflect
 from adamb.host_sim.registry import register_problem
 
 ARRIVALS = ("beta", "uniform", "shifting")
 SHIFTING = ((0.0, 0.25), (0.25, 0.3), (0.3, 0.5), (0.5, 0.6), (0.6, 0.65))
 
 
-class Ambulance(Problem):
+class Ambulance(ProblemInC):
     """k ambulances; `arrivals` is F_h: Beta(5,2), uniform, or an interval that moves with the step."""
 
     horizon = 5
-    trusted = True
     drift_width = 1
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "ambulances": Parameter(1, "int", "how many", 1, 3),
@@ -49,7 +49,7 @@ class Ambulance(Problem):
         self.mirrored = False
         self.shift = np.zeros(self.n)
         self.fixed_start = fixed_start(self, generators)
-        self._rows = np.arange(self.n)
+        #: The last request and who served it, written by each step.
         self._request, self._server = np.full(self.n, np.nan), np.zeros(self.n, dtype=np.int64)
 
     def draw_noise(self, generator: np.random.Generator, episodes: int) -> np.ndarray:
@@ -63,34 +63,12 @@ class Ambulance(Problem):
             requests = low + (high - low) * requests
         return requests
 
-    def dynamics(
-        self, h: int, states: np.ndarray, actions: np.ndarray, noise: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        request = self._drifted(noise)
-        if self.k == 1:
-            travel = np.abs(states[:, 0] - actions[:, 0])
-            reach = np.abs(actions[:, 0] - request)
-            following = request[:, None].copy()
-        else:
-            gaps = np.abs(actions - request[:, None])
-            server = gaps.argmin(axis=1)
-            reach = gaps[self._rows, server]
-            travel = np.abs(states - actions).sum(axis=1)
-            following = actions.copy()
-            following[self._rows, server] = request
-            self._server = server
-        self._request = request
-        rewards = 1.0 - (self.alpha / self.k * travel + (1.0 - self.alpha) * reach)
-        return np.maximum(rewards, 0.0, out=rewards), following
-
-    def compiled(self) -> CompiledProblem:
-        world = ffi.new("ambulance_world *", {"k": self.k, "alpha": self.alpha})
-        return CompiledProblem.of("ambulance_step", world, noise=self._drifted)
-
-    def _drifted(self, requests: np.ndarray) -> np.ndarray:
-        if self.mirrored:
-            requests = 1.0 - requests
-        return reflect(requests + self.shift) if self.drift == "walk" else requests
+    def world(self) -> CompiledProblem:
+        world = ffi.new("ambulance_world *", {"k": self.k, "alpha": self.alpha, "mirrored": self.mirrored})
+        world.request, world.server = doubles(self._request), ffi.from_buffer("int64_t[]", self._server)
+        if self.drift == "walk":
+            world.shift = doubles(self.shift)
+        return CompiledProblem.of("ambulance_step", world, self.shift)
 
     def mirror(self) -> None:
         self.mirrored = not self.mirrored

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adamb.host_sim._sim import ffi, lib
-from adamb.host_sim.problem import CompiledProblem
+from adamb.host_sim.compiled import CompiledProblem
 from adamb.host_sim.problems.cache.workload import SyntheticWorkload
 from adamb.host_sim.problems.tapes import Tapes, pointer
 
@@ -54,7 +54,7 @@ class CompiledParts:
         return self._tapes.episodes
 
     def offer(self) -> CompiledProblem:
-        return CompiledProblem.of("cache_step", self._world, self)
+        return CompiledProblem.of("cache_step", self._world, self, numbers=2)
 
     def begin(
         self, c: np.ndarray, states: np.ndarray, lines: np.ndarray, drawn: np.ndarray, noise: np.ndarray

@@ -15,9 +15,10 @@ import numpy as np
 from adamb.budgets.errors import InputError
 from adamb.host_sim import exact_math
 from adamb.host_sim._sim import ffi
+from adamb.host_sim.compiled import CompiledProblem, doubles
 from adamb.host_sim.exact_math import first_best, read_line
 from adamb.host_sim.parameter import START, Parameter, fixed_start
-from adamb.host_sim.problem import CompiledProblem, Policy, doubles
+from adamb.host_sim.problem import Policy
 from adamb.host_sim.problems.exogenous import ExogenousProblem
 from adamb.host_sim.registry import register_problem
 from adamb.host_sim.solvers.exogenous import ExogenousModel
@@ -124,22 +125,7 @@ class CacheLite(ExogenousProblem):
         params = self.params
         return ShareModel(self.horizon, params["requests"], params["walk"], location, self._curves)
 
-    def dynamics(
-        self, h: int, states: np.ndarray, actions: np.ndarray, noise: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        share = actions[:, 0]
-        requests = np.clip(states[:, 1] + self.params["walk"] * noise[0], 0.0, 1.0)
-        parts = share * self.params["lines"], (1.0 - share) * self.params["lines"]
-        first, second = (
-            self.c * read_line(own, part) + (1.0 - self.c) * read_line(other, part)
-            for part, own, other in zip(parts, self._curves, self._curves[::-1], strict=True)
-        )
-        moving = self.params["lines"] / self.params["requests"]
-        hits = requests * first + (1.0 - requests) * second
-        reward = (hits - moving * np.abs(share - states[:, 0]) + moving) / (1.0 + moving)
-        return reward, np.stack([share, requests], axis=1)
-
-    def compiled(self) -> CompiledProblem:
+    def world(self) -> CompiledProblem:
         params, location = self.params, self.c
         world = ffi.new("cache_lite_world *", {"lines": params["lines"], "requests": params["requests"]})
         world.walk, world.c = params["walk"], doubles(location)

@@ -3,6 +3,9 @@
 State: tenant 0's share of the lines and its share of the last epoch's requests. The action is its next share
 of the lines. Each part is LRU: shrinking evicts at once, growing fills on demand, so moving lines costs
 misses. The reward is the hit ratio of the epoch.
+
+The parts are kept line by line here, for traces, continuing tasks and one LRU for all. Whole episodes find
+hits by how deep a line lies in the order of use (`c/worlds/cache.h`), once for all agents that share a seed.
 """
 
 from __future__ import annotations
@@ -14,8 +17,9 @@ import numpy as np
 
 from adamb.budgets.errors import InputError
 from adamb.host_sim import draws
+from adamb.host_sim.compiled import CompiledProblem, ProblemInC
 from adamb.host_sim.parameter import START, Parameter, fixed_start
-from adamb.host_sim.problem import CompiledProblem, Policy
+from adamb.host_sim.problem import Policy
 from adamb.host_sim.problems.cache.caches import Part, run_parts
 from adamb.host_sim.problems.cache.compiled import CompiledParts
 from adamb.host_sim.problems.cache.planner import FillModel, Planner
@@ -28,7 +32,7 @@ from adamb.host_sim.registry import register_problem
 WARM_UP = 8
 
 
-class Cache(LocatedProblem):
+class Cache(ProblemInC, LocatedProblem):
     """N caches with two tenants each; location c is the part of requests that go to one's own objects."""
 
     d_s, d_a, horizon = 2, 1, 5
@@ -136,6 +140,10 @@ class Cache(LocatedProblem):
         if self._in_c is None or self.shared is not None:
             return None
         self.most_at_once = self._in_c.most_at_once
+        return super().compiled()
+
+    def world(self) -> CompiledProblem:
+        assert self._in_c is not None, "asked for what is compiled first"
         return self._in_c.offer()
 
     def fresh_starts(self, drawn: np.ndarray, noise: np.ndarray) -> np.ndarray:
@@ -146,12 +154,10 @@ class Cache(LocatedProblem):
         self._in_c.begin(self.c, states, lines, drawn, noise)
         return states
 
-    def end_episodes(self, states: np.ndarray, actions: np.ndarray, following: np.ndarray) -> None:
-        super().end_episodes(states, actions, following)
+    def end_episodes(self, *last: np.ndarray) -> None:
+        super().end_episodes(*last)
         assert self._in_c is not None, "asked for what is compiled first"
         self._held_in_c, self._hits = self._in_c.held.astype(int), self._in_c.hits.copy()
-        rewards = self._hits.sum(axis=1) / self.requests
-        self.last, self._last_inputs = (states, actions, rewards, following), ()
 
     # ---- what else a step can do and tell ---------------------------------------------------------------
 

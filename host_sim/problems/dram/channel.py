@@ -1,4 +1,4 @@
-"""A DRAM channel as a Python object: device timing, the controller's knobs, batches of requests."""
+"""What a DRAM channel in C is given: device timing, the controller's knobs, batches of requests."""
 
 from __future__ import annotations
 
@@ -175,53 +175,8 @@ class Knobs:
         return policy
 
 
-class Channel:
-    """One channel with its own banks and queues; `serve` continues where the last batch ended."""
-
-    def __init__(self, timing: DramTiming) -> None:
-        self.timing = timing
-        self._timing = timing.as_c()
-        self._state = ffi.new("dram_channel *")
-        self._totals = ffi.new("dram_totals *")
-        self.reset()
-
-    def reset(self) -> None:
-        """All banks closed, queues empty, time zero."""
-        lib.dram_reset(self._state, self._timing)
-
-    def copy(self) -> Channel:
-        """A second channel in the same state."""
-        twin = Channel(self.timing)
-        ffi.memmove(twin._state, self._state, ffi.sizeof("dram_channel"))
-        return twin
-
-    def serve(self, requests: np.ndarray, policy: Any) -> Any:
-        """Run a batch under `policy` (`Knobs.as_c()`); its totals are valid until the next call."""
-        ffi.memmove(self._totals, bytes(ffi.sizeof("dram_totals")), ffi.sizeof("dram_totals"))
-        lib.dram_run(
-            self._state, self._timing, policy, as_requests(requests), len(requests), self._totals
-        )  # fmt: skip
-        return self._totals
-
-
 def as_requests(requests: np.ndarray) -> Any:
     """The C view of a request array; refuses what the C code could not run safely."""
     if requests.dtype != REQUEST or not requests.flags.c_contiguous:
         raise InputError("requests", str(requests.dtype), "must be a contiguous array of dtype REQUEST")
     return ffi.cast("dram_request *", ffi.from_buffer(requests))
-
-
-class Streams:
-    """Synthetic traffic, one stream a bank (see `dram_streams_next`)."""
-
-    def __init__(self, streams: int, seed: int, p: float, gap_stay: float, gap_move: float) -> None:
-        self._state = ffi.new("dram_streams *")
-        lib.dram_streams_reset(self._state, streams, seed, p, gap_stay, gap_move)
-
-    def next(
-        self, n: int, seed: int, p: float, gap_stay: float, gap_move: float, writes: float
-    ) -> np.ndarray:
-        """The next n requests."""
-        requests = np.empty(n, dtype=REQUEST)
-        lib.dram_streams_next(self._state, seed, p, gap_stay, gap_move, writes, as_requests(requests), n)
-        return requests

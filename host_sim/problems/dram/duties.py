@@ -12,11 +12,12 @@ from typing import ClassVar
 import numpy as np
 
 from adamb.host_sim._sim import ffi
+from adamb.host_sim.compiled import CompiledProblem
 from adamb.host_sim.parameter import Parameter
-from adamb.host_sim.problem import CompiledProblem, Policy
+from adamb.host_sim.problem import Policy
 from adamb.host_sim.problems.exogenous import ExogenousProblem
 from adamb.host_sim.registry import register_problem
-from adamb.host_sim.solvers.exogenous import SeasonalModel, seasonal_drift
+from adamb.host_sim.solvers.exogenous import SeasonalModel
 
 LOAD_PARAMETERS = {
     "noise": Parameter(0.1, "float", "deviation of one step of the load", 0.001, 1),
@@ -50,10 +51,6 @@ class LoadProblem(ExogenousProblem):
     #: Parameters that are constants of the model.
     constants: ClassVar[Mapping[str, Parameter]]
 
-    def setup(self, generators: list[np.random.Generator]) -> None:
-        super().setup(generators)
-        self._duty = self.model(0.5).duty  # the same at every location
-
     def _constants(self) -> dict[str, float]:
         return {name: self.params[name] for name in self.constants}
 
@@ -64,16 +61,6 @@ class LoadProblem(ExogenousProblem):
         load, means = self.season()
         world = ffi.new(f"dram_{name}_world *", {"load": load, **self._constants(), **more})
         return CompiledProblem.of(f"dram_{name}_step", world, means)
-
-    def dynamics(
-        self, h: int, states: np.ndarray, actions: np.ndarray, noise: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        reward, own = self._duty(states[:, 0], states[:, 1], actions[:, 0])
-        return reward, np.stack([own, self._next_load(h, states[:, 1], noise[0])], axis=1)
-
-    def _next_load(self, h: int, load: np.ndarray, noise: np.ndarray) -> np.ndarray:
-        heading = seasonal_drift(h, self.horizon, self.c, load)
-        return np.clip(heading + self.params["noise"] * noise, 0.0, 1.0)
 
 
 # ---- write drain ----------------------------------------------------------------------------------------
@@ -109,7 +96,7 @@ class DramDrain(LoadProblem):
     }
     parameters: ClassVar[Mapping[str, Parameter]] = {**LOAD_PARAMETERS, **constants}
 
-    def compiled(self) -> CompiledProblem:
+    def world(self) -> CompiledProblem:
         brim = {"brim": BRIM, "brim_width": BRIM_WIDTH, "worst_overflow": WORST_OVERFLOW}
         return self._in_c("drain", inflow=INFLOW, burst=BURST, **brim)
 
@@ -147,7 +134,7 @@ class DramRefresh(LoadProblem):
     }
     parameters: ClassVar[Mapping[str, Parameter]] = {**LOAD_PARAMETERS, **constants}
 
-    def compiled(self) -> CompiledProblem:
+    def world(self) -> CompiledProblem:
         return self._in_c("refresh")
 
     def baselines(self) -> dict[str, Policy]:

@@ -14,8 +14,9 @@ import numpy as np
 
 from adamb.host_sim import exact_math
 from adamb.host_sim._sim import ffi
+from adamb.host_sim.compiled import CompiledProblem, doubles
 from adamb.host_sim.parameter import Parameter
-from adamb.host_sim.problem import CompiledProblem, Policy, constant_policy, doubles
+from adamb.host_sim.problem import Policy, constant_policy
 from adamb.host_sim.problems.exogenous import ExogenousProblem
 from adamb.host_sim.registry import register_problem
 from adamb.host_sim.solvers.exogenous import ExogenousModel
@@ -97,16 +98,7 @@ class DramLite(ExogenousProblem):
         params = self.params
         return RowModel(self.horizon, params["walk"], params["g1"], params["g2"], location)
 
-    def dynamics(
-        self, h: int, states: np.ndarray, actions: np.ndarray, noise: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        p = np.clip(heading(self.c, states[:, 0]) + self.params["walk"] * noise[0], 0.0, 1.0)
-        self._timeouts = timeout_of(actions[:, 0])
-        lost = p * exact_math.exp(-self._timeouts / self.params["g1"])
-        kept = (1.0 - p) * (2.0 - exact_math.exp(-self._timeouts / self.params["g2"]))
-        return 1.0 - 0.5 * (lost + kept), p[:, None]
-
-    def compiled(self) -> CompiledProblem:
+    def world(self) -> CompiledProblem:
         params, location = self.params, self.c
         world = ffi.new("dram_lite_world *", {"walk": params["walk"], "c": doubles(location)})
         world.gap_stay, world.gap_move = params["g1"], params["g2"]
@@ -115,7 +107,7 @@ class DramLite(ExogenousProblem):
     def info(self) -> dict[str, np.ndarray]:
         raw = super().info()
         if self.last:
-            raw["timeout_cycles"] = self._timeouts.copy()
+            raw["timeout_cycles"] = timeout_of(raw["action"][:, 0])
             raw["latency_cycles"] = RowModel.CONFLICT - (RowModel.CONFLICT - RowModel.HIT) * raw["reward"]
         return raw
 

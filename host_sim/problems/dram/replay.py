@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from adamb.budgets.errors import InputError
-from adamb.host_sim.problems.dram.channel import REQUEST, DramTiming
+from adamb.host_sim.problems.dram.channel import DramTiming
 from adamb.host_sim.problems.dram.traffic import PEAK_LOAD, Traffic, map_address
 from adamb.host_sim.traces import byte_addresses, open_store
 
@@ -26,7 +26,7 @@ class TraceTraffic(Traffic):
     """Consecutive requests of a file; where an episode starts is drawn from the seed."""
 
     def __init__(self, n: int, timing: DramTiming, params: Mapping[str, Any], *, epochs: int) -> None:
-        super().__init__(n, timing, params)
+        super().__init__(timing, params)
         self._store = open_store(Path(params["trace"]))
         needed = epochs * self.requests
         if len(self._store) < needed:
@@ -74,28 +74,23 @@ class TraceTraffic(Traffic):
             )
         return said
 
-    def start(self, i: int, drawn: np.ndarray) -> np.ndarray:
-        self._forget(i)
+    def start(self, i: int, drawn: np.ndarray, requests: np.ndarray) -> None:
+        """The first epoch of tape i, from four uniform numbers, into `requests`."""
         self._place[i] = int(drawn[3] * (self._last_start + 1))
         self._clock[i] = 0
-        return self._epoch(i)
+        self.next(i, requests)
 
-    def next(self, i: int, noise: np.ndarray, location: float) -> np.ndarray:
-        return self._epoch(i)
-
-    def _epoch(self, i: int) -> np.ndarray:
-        """A continuing run that reaches the end of the file goes on at its beginning."""
+    def next(self, i: int, requests: np.ndarray) -> None:
+        """The next epoch; a continuing run that reaches the end of the file goes on at its beginning."""
         if self._place[i] + self.requests > len(self._store):
             self._place[i] = 0
         records = self._store[int(self._place[i]) : int(self._place[i]) + self.requests]
         self._place[i] += self.requests
-        requests = np.empty(len(records), dtype=REQUEST)
         addresses = byte_addresses(records, self._store.unit)
         requests["bank"], requests["row"] = map_address(addresses, self.timing.banks)
         requests["write"] = records["write"]
         requests["arrival"] = self._clock[i] + self._arrivals(records["time"])
         self._clock[i] = requests["arrival"][-1]
-        return self._observe(i, requests)
 
     def _arrivals(self, times: np.ndarray) -> np.ndarray:
         """Cycles since the previous request of the epoch's first; never decreasing."""

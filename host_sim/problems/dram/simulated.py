@@ -15,11 +15,11 @@ import numpy as np
 
 from adamb.budgets.errors import InputError
 from adamb.host_sim import draws
-from adamb.host_sim.exact_math import exp2
+from adamb.host_sim.compiled import CompiledProblem, ProblemInC
 from adamb.host_sim.parameter import Parameter
-from adamb.host_sim.problem import CompiledProblem, Policy
-from adamb.host_sim.problems.dram.channel import NEVER, Channel, DramTiming, Knobs, load_timing
-from adamb.host_sim.problems.dram.compiled import CompiledChannels
+from adamb.host_sim.problem import Policy
+from adamb.host_sim.problems.dram.channel import NEVER, DramTiming, Knobs, lib, load_timing
+from adamb.host_sim.problems.dram.compiled import Channels
 from adamb.host_sim.problems.dram.lite import action_of, best_timeout, heading
 from adamb.host_sim.problems.dram.replay import GAP, PACES, TraceTraffic
 from adamb.host_sim.problems.dram.rules import AdaptiveTimeout, BestStatic
@@ -39,15 +39,11 @@ LOADED_WORST = 120.0
 
 def timeout_cycles(action: float) -> int | None:
     """Page timeout meant by a0; None is never."""
-    return None if action >= 1.0 else round(float(exp2(10.0 * action)) - 1.0)
+    cycles = int(lib.dram_timeout(action))
+    return None if cycles == NEVER else cycles
 
 
-def opportune_writes(action: float) -> int:
-    """Waiting writes meant by a1."""
-    return 1 + round(31.0 * action)
-
-
-class Dram(LocatedProblem):
+class Dram(ProblemInC, LocatedProblem):
     """N channels, each with its own traffic; see the module for state, action and reward."""
 
     horizon = 5
@@ -95,7 +91,7 @@ class Dram(LocatedProblem):
         self.set_location(params["c"])
         self.traffic: Traffic
         if params["trace"] is None:
-            self.traffic = SyntheticTraffic(self.n, self.timing, params, varies=(loaded, self.d_s > 2))
+            self.traffic = SyntheticTraffic(self.timing, params, varies=(loaded, self.d_s > 2))
         else:
             self.drift_width = 0
             self.traffic = replay = TraceTraffic(self.n, self.timing, params, epochs=self.horizon + 1)
@@ -103,16 +99,11 @@ class Dram(LocatedProblem):
         self.worst = params["worst"] or (LOADED_WORST if loaded or paced else float(self.timing.conflict))
         if self.worst <= self.timing.hit:
             raise InputError("worst", self.worst, f"must be above a row hit, {self.timing.hit} cycles")
-        firsts: dict[int, int] = {}
-        #: The first instance with the same seed: agents that are compared play copies of the same traffic.
-        self._origin = [firsts.setdefault(seed, i) for i, seed in enumerate(self.seeds)]
-        self._channels = [Channel(self.timing) for _ in range(self.n)]
         self.neutral = Knobs(refresh=self.refresh).as_c()
-        self._policy = Knobs(refresh=self.refresh).as_c()
         self.in_order_next = False
-        self._in_c: CompiledChannels | None = None
-        self._measured = {name: np.zeros(self.n) for name in MEASURED}
         self.counted = Statistics(self.n)
+        self.channels = Channels(self)
+        self.most_at_once = self.channels.most_at_once
 
     # ---- random draws -----------------------------------------------------------------------------------
 
@@ -126,68 +117,29 @@ class Dram(LocatedProblem):
 
     def fresh_start(self, drawn: np.ndarray) -> np.ndarray:
         """A cold channel, warmed by one epoch that is seen but not paid."""
-        states = np.empty((self.n, self.d_s))
-        for i, channel in enumerate(self._channels):
-            channel.reset()
-            origin = self._origin[i]
-            first = origin == i
-            requests = self.traffic.start(i, drawn[i]) if first else self.traffic.repeat(i, origin)
-            channel.serve(requests, self.neutral)
-            states[i] = self.traffic.seen(i)[: self.d_s]
-        return states
+        return self.channels.start(drawn)
+
+    def fresh_starts(self, drawn: np.ndarray, noise: np.ndarray) -> np.ndarray:
+        return self.channels.fill(self.c, drawn, noise)
 
     # ---- one epoch --------------------------------------------------------------------------------------
 
     def dynamics(
         self, h: int, states: np.ndarray, actions: np.ndarray, noise: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        policy, measured = self._policy, self._measured
-        following = np.empty((self.n, self.d_s))
-        policy.in_order, self.in_order_next = int(self.in_order_next), False
-        for i, channel in enumerate(self._channels):
-            timeout = timeout_cycles(actions[i, 0])
-            policy.timeout = NEVER if timeout is None else timeout
-            policy.opportune = opportune_writes(actions[i, 1]) if self.d_a > 1 else 16
-            if self._origin[i] == i:
-                requests = self.traffic.next(i, noise[:, i], float(self.c[i]))
-            else:
-                requests = self.traffic.repeat(i, self._origin[i])
-            totals = channel.serve(requests, policy)
-            self.counted.add(i, totals)
-            for name in MEASURED[1:]:
-                measured[name][i] = getattr(totals, name)
-            measured["latency"][i] = totals.read_latency / totals.reads if totals.reads else self.timing.hit
-            following[i] = self.traffic.seen(i)[: self.d_s]
-        return self._rewards(), following
+        world = self.channels.world
+        world.policy.in_order, self.in_order_next = self.in_order_next, False
+        world.carry = self.continuing and self.episode > 0
+        self.channels.next(h, self.c, noise)
+        played = super().dynamics(h, states, actions, noise)
+        world.policy.in_order = 0
+        return played
 
-    def _rewards(self) -> np.ndarray:
-        span = self.worst - self.timing.hit
-        return np.clip((self.worst - self._measured["latency"]) / span, 0.0, 1.0)
-
-    # ---- whole episodes in C ----------------------------------------------------------------------------
+    def world(self) -> CompiledProblem:
+        return self.channels.offer()
 
     def compiled(self) -> CompiledProblem | None:
-        if self._in_c is None:
-            self._in_c = CompiledChannels.of(self)
-        if self._in_c is None:
-            return None
-        self.most_at_once = self._in_c.most_at_once
-        return self._in_c.offer()
-
-    def fresh_starts(self, drawn: np.ndarray, noise: np.ndarray) -> np.ndarray:
-        assert self._in_c is not None, "asked for what is compiled first"
-        return self._in_c.begin(self.c, drawn, noise)
-
-    def end_episodes(self, states: np.ndarray, actions: np.ndarray, following: np.ndarray) -> None:
-        super().end_episodes(states, actions, following)
-        assert self._in_c is not None, "asked for what is compiled first"
-        for name, values in zip(COUNTS, self._in_c.last.T, strict=False):
-            if name in self._measured:
-                self._measured[name][:] = values
-        reads, cycles = (self._in_c.last[:, COUNTS.index(name)] for name in ("reads", "read_latency"))
-        hit = float(self.timing.hit)
-        self._measured["latency"][:] = np.divide(cycles, reads, out=np.full(self.n, hit), where=reads > 0)
-        self.last, self._last_inputs = (states, actions, self._rewards(), following), ()
+        return super().compiled() if self.channels.whole else None
 
     # ---- what a run tells -------------------------------------------------------------------------------
 
@@ -223,10 +175,16 @@ class Dram(LocatedProblem):
         """Adds the epoch in raw units: cycles and counts."""
         raw = super().info()
         if self.last:
-            raw |= {f"epoch_{name}": values.copy() for name, values in self._measured.items()}
+            raw |= {f"epoch_{name}": values for name, values in self._measured().items()}
             timeouts = [timeout_cycles(action) for action in raw["action"][:, 0]]
             raw["timeout_cycles"] = np.array([np.inf if t is None else t for t in timeouts])
         return raw
+
+    def _measured(self) -> dict[str, np.ndarray]:
+        counts = dict(zip(COUNTS, self.channels.last.T.astype(float), strict=False))
+        reads, latency = counts["reads"], np.full(self.n, float(self.timing.hit))
+        np.divide(counts["read_latency"], reads, out=latency, where=reads > 0)
+        return {name: counts.get(name, latency) for name in MEASURED}
 
     # ---- rules of real controllers ----------------------------------------------------------------------
 
@@ -261,7 +219,7 @@ class Dram(LocatedProblem):
         timeouts = np.empty(self.n)
         for i, (place, seen) in enumerate(zip(self.c, states, strict=True)):
             expected = float(heading(place, seen[0]))
-            gaps = self.traffic.gaps(expected, seen[1] if self.d_s > 1 else 0.0)
+            gaps = self.channels.gaps(expected, seen[1] if self.d_s > 1 else 0.0)
             timeouts[i] = best_timeout(np.asarray(expected), *gaps)
         return self.with_timeout(action_of(timeouts))
 

@@ -23,13 +23,6 @@ class Statistics:
         self.sums = np.zeros((n, TOTALS), dtype=np.int64)
         assert ffi.sizeof("dram_totals") == self.sums[0].nbytes, "COUNTS names the fields of dram_totals"
 
-    def add(self, i: int, totals: Any) -> None:
-        """Count one epoch of instance i."""
-        epoch = np.frombuffer(ffi.buffer(totals), dtype=np.int64)
-        worst = max(int(self.sums[i, _WORST]), int(epoch[_WORST]))
-        self.sums[i] += epoch
-        self.sums[i, _WORST] = worst
-
     def _column(self, name: str) -> np.ndarray:
         return self.sums[:, COUNTS.index(name)]
 

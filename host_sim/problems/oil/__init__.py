@@ -15,8 +15,9 @@ import numpy as np
 from adamb.budgets.errors import InputError
 from adamb.host_sim import draws, exact_math
 from adamb.host_sim._sim import ffi
+from adamb.host_sim.compiled import CompiledProblem, ProblemInC, doubles
 from adamb.host_sim.parameter import START, Parameter, fixed_start
-from adamb.host_sim.problem import CompiledProblem, Optimum, Policy, Problem, doubles, reflect
+from adamb.host_sim.problem import Optimum, Policy, reflect
 from adamb.host_sim.registry import register_problem
 from adamb.host_sim.solvers.cone import ConeOptimum
 
@@ -38,7 +39,7 @@ OTHER_NODES = {1: 1025, 2: 129, 3: 33}
 OTHER_NODES_WALK = {1: 257, 2: 33, 3: 17}
 
 
-class Oil(Problem):
+class Oil(ProblemInC):
     """A deposit at c; how the survey falls off around it is `shape`.
 
     The text of the paper prints 1 - exp(-lam|x-c|), which makes the deposit the worst spot; `survey=text`
@@ -51,7 +52,6 @@ class Oil(Problem):
     """
 
     horizon = 5
-    trusted = True
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "shape": Parameter("laplace", "str", "fall-off of the survey around the deposit", words=SHAPES),
         "survey": Parameter("meant", "str", "as meant, of the authors, or as printed", words=SURVEYS),
@@ -83,6 +83,7 @@ class Oil(Problem):
         if self.late:
             self.sigma, self.root_variance = 0.0, float(np.sqrt(0.05))
         self.moves_noisily = self.sigma > 0 or self.root_variance > 0
+        self._numbers = self.d_s + 1 if self.moves_noisily or self.reward_noise > 0 else 0
         self.c = self._locations(generators)
         self.drift_width = self.c.shape[1]
         self.fixed_start = fixed_start(self, generators)
@@ -112,8 +113,7 @@ class Oil(Problem):
         return np.tile(values, (self.n, 1))
 
     def draw_noise(self, generator: np.random.Generator, episodes: int) -> np.ndarray:
-        noisy = self.moves_noisily or self.reward_noise > 0
-        return draws.normal(generator, (episodes, self.horizon, self.d_s + 1 if noisy else 0))
+        return draws.normal(generator, (episodes, self.horizon, self._numbers))
 
     def survey(self, h: int, distance: np.ndarray) -> np.ndarray:
         """f_h as a function of the distance to the deposit of step h."""
@@ -144,27 +144,7 @@ class Oil(Problem):
             return self.sigma * (reach * reach)
         return self.sigma * (reach * reach) + self.root_variance * reach
 
-    def dynamics(
-        self, h: int, states: np.ndarray, actions: np.ndarray, noise: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        if self.d_s == 1:
-            x, a = states[:, 0], actions[:, 0]
-            place = x * a if self.reward_shape == "product" else x
-            distance = np.abs(place - self.location(h))
-            travel = np.abs(x - a)
-        else:
-            distance = np.abs(states - self.c).max(axis=1)
-            travel = np.abs(states - actions).sum(axis=1)
-        reward = self.survey(h, distance) - self.alpha * travel
-        if self.reward_noise > 0:
-            reward += self.reward_noise * noise[-1]
-        np.minimum(np.maximum(reward, 0.0, out=reward), 1.0, out=reward)
-        if not self.moves_noisily:
-            return reward, actions.copy()
-        landing = actions + self.deviation(states + actions) * noise[: self.d_s].T
-        return reward, np.minimum(np.maximum(landing, 0.0, out=landing), 1.0, out=landing)
-
-    def compiled(self) -> CompiledProblem:
+    def world(self) -> CompiledProblem:
         deposits = np.ascontiguousarray(self.c)
         world = ffi.new("oil_world *")
         world.d, world.deposits, world.c = self.d_s, deposits.shape[1], doubles(deposits)
@@ -173,7 +153,7 @@ class Oil(Problem):
         world.late, world.moves_noisily = self.late, self.moves_noisily
         world.lam, world.alpha, world.reward_noise = self.lam, self.alpha, self.reward_noise
         world.sigma, world.root_variance = self.sigma, self.root_variance
-        return CompiledProblem.of("oil_step", world, deposits)
+        return CompiledProblem.of("oil_step", world, deposits, numbers=self._numbers)
 
     def mirror(self) -> None:
         self.c = 1.0 - self.c

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from adamb.host_sim.problem import make_problem
-from adamb.host_sim.problems.dram.simulated import opportune_writes, timeout_cycles
+from adamb.host_sim.problems.dram.channel import lib
+from adamb.host_sim.problems.dram.simulated import timeout_cycles
 from adamb.host_sim.solvers.exogenous import static_play
 from adamb.host_sim.studies.lookahead import play, value_of_planning
 from support.simple_plays import myopic_play, random_play
@@ -26,7 +27,7 @@ def returns(name, policy, seeds, episodes, **params):
 
 def test_actions_mean_the_knobs_of_the_specification():
     assert timeout_cycles(0.0) == 0 and timeout_cycles(0.5) == 31 and timeout_cycles(1.0) is None
-    assert opportune_writes(0.0) == 1 and opportune_writes(15 / 31) == 16 and opportune_writes(1.0) == 32
+    assert [lib.dram_drain_start(action) for action in (0.0, 15 / 31, 1.0)] == [1, 16, 32]
 
 
 # ---- the simulated problems ----------------------------------------------------------------------------
@@ -58,7 +59,7 @@ def test_what_the_controller_sees_does_not_depend_on_what_it_does():
 def test_locality_load_and_write_share_reach_the_state():
     problem = make_problem("dram-3x2", range(30))
     states = problem.begin_episode()
-    latent = problem.traffic.latent
+    latent = np.array([list(traffic.latent) for traffic in problem.channels.traffic])
     assert np.abs(states[:, 0] - latent[:, 0]).max() < 0.15
     assert np.abs(states[:, 2] - 0.6 * latent[:, 2]).max() < 0.12
     assert np.corrcoef(states[:, 1], latent[:, 1])[0, 1] > 0.97

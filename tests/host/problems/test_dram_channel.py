@@ -7,16 +7,9 @@ import pytest
 
 from adamb.budgets.errors import InputError
 from adamb.host_sim.problem import make_problem
-from adamb.host_sim.problems.dram.channel import (
-    DEVICES,
-    REQUEST,
-    Channel,
-    Knobs,
-    Streams,
-    load_timing,
-    read_ini,
-)
+from adamb.host_sim.problems.dram.channel import DEVICES, REQUEST, Knobs, load_timing, read_ini
 from adamb.host_sim.problems.dram.lite import best_timeout
+from support.dram_channel import Channel, Streams
 
 SEED = 20240
 DDR4 = DEVICES["DDR4-2400"]

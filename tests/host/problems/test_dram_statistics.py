@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from adamb.host_sim.problem import make_problem
-from adamb.host_sim.problems.dram.channel import REQUEST, Channel, Knobs, load_timing
+from adamb.host_sim.problems.dram.channel import REQUEST, Knobs, ffi, load_timing
 from adamb.host_sim.problems.dram.statistics import Statistics
+from support.dram_channel import Channel
 
 SEED = 7
 
@@ -37,7 +38,7 @@ def test_the_histogram_counts_a_hit_and_a_conflict_where_they_belong():
     requests = np.zeros(3, dtype=REQUEST)
     requests["arrival"], requests["row"] = [0, 1000, 2000], [1, 1, 2]
     channel, counted = Channel(timing), Statistics(1)
-    counted.add(0, channel.serve(requests, Knobs().as_c()))
+    counted.sums[0] = np.frombuffer(ffi.buffer(channel.serve(requests, Knobs().as_c())), dtype=np.int64)
     found = counted.as_dict()
     assert (found["closed"], found["hits"], found["conflicts"]) == (1, 1, 1)
     assert timing.hit == 21 and timing.conflict == 55
