@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-TEST_REQUIREMENTS := $(filter-out requirements/chip.txt,$(wildcard requirements/*.txt))
+LOCKED := $(INSTALL) --require-hashes -r requirements
 C_SOURCES := $(wildcard firmware_model/c/*.c firmware_model/c/*.h firmware_model/host/batch/*.[ch] firmware_model/host/_binding_build.py \
     host_sim/c/*.[ch] host_sim/c/*/*.[ch] host_sim/_sim_build.py)
 
@@ -55,27 +55,26 @@ prove:
 .venv/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed; set PYTHON=...")'
 	$(PYTHON) -m venv .venv
-	$(INSTALL) --require-hashes -r requirements/build.txt
 	@touch $@
 
-.venv/.installed: .venv/.created pyproject.toml setup.py requirements/base.txt $(C_SOURCES)
-	$(INSTALL) --require-hashes -r requirements/base.txt
+.venv/.installed: .venv/.created pyproject.toml setup.py requirements/demo.txt $(C_SOURCES)
+	$(LOCKED)/demo.txt
 	$(INSTALL) --no-build-isolation --no-deps -e .
 	@touch $@
 
 .venv/.installed-device: .venv/.installed requirements/device.txt
-	$(INSTALL) --require-hashes -r requirements/device.txt
+	$(LOCKED)/device.txt -r requirements/demo.txt
 	@mkdir -p build
 	@$(BIN)/python -c 'from adamb.tools.device.micropython.interpreter import interpreter_module; interpreter_module()' \
 	    2>build/micropython.log || echo "MicroPython is not here yet, it comes with its first use: build/micropython.log"
 	@touch $@
 
 .venv/.installed-chip: .venv/.installed-device requirements/chip.txt
-	$(INSTALL) --require-hashes -r requirements/chip.txt
+	$(LOCKED)/chip.txt -r requirements/device.txt -r requirements/demo.txt
 	@touch $@
 
-.venv/.installed-test: .venv/.installed $(TEST_REQUIREMENTS)
-	$(INSTALL) --require-hashes $(TEST_REQUIREMENTS:%=-r %)
+.venv/.installed-test: .venv/.installed requirements/device.txt requirements/test.txt
+	$(LOCKED)/test.txt -r requirements/device.txt -r requirements/demo.txt
 	@touch $@
 
 # Ten million hostile inputs, about 20 minutes on one core; FUZZ_SECONDS=60 FUZZ_RUNS=0 for a minute.
@@ -143,10 +142,22 @@ counters: .venv/.installed-test
 release: .venv/.installed-test
 	$(BIN)/python tools/maintain/release.py
 
-# The exact versions that the targets above install, from the ranges in pyproject.toml.
-lock: .venv/.created
-	$(INSTALL) --require-hashes -r requirements/dev.txt
-	$(BIN)/python tools/maintain/lock.py
+# Versions and hashes of what `make demo`, `device`, `test` and `chip` install, from the ranges in pyproject.toml: one
+# resolution, cut into what each needs beside the files before it. A part of west has no wheel: CI alone installs it.
+COMPILE := $(BIN)/uv pip compile --quiet --no-annotate --custom-compile-command "make lock" --generate-hashes \
+    --universal --python-version 3.11
+beside = --constraint build/lock.txt \
+    $$(sed -n '/win32/!s/^\([a-z0-9.-]*\)==.*/--no-emit-package \1/p' $(1:%=requirements/%.txt))
+lock: .venv/.installed-test
+	@mkdir -p build
+	echo setuptools | $(COMPILE) --upgrade --all-extras pyproject.toml - -o build/lock.txt
+	echo setuptools | $(COMPILE) --constraint build/lock.txt pyproject.toml - -o requirements/demo.txt
+	$(COMPILE) $(call beside,demo) --extra device pyproject.toml -o requirements/device.txt
+	$(COMPILE) $(call beside,demo device) --extra dev --extra web --extra cluster pyproject.toml -o requirements/test.txt
+	$(COMPILE) $(call beside,demo device) --extra chip pyproject.toml -o requirements/chip.txt
+	echo west | $(COMPILE) --constraint build/lock.txt - -o .ci/west.txt
+	@for python in 3.11 3.12 3.13; do \
+	    $(BIN)/uv pip compile --quiet --python-version $$python --only-binary :all: requirements/*.txt >/dev/null || exit; done
 
 # The lowest versions that pyproject.toml allows, in an environment of their own; warnings of old ones are theirs.
 FLOOR := build/floor

@@ -61,7 +61,7 @@ def sources(*folders: str) -> set[str]:
 def test_the_archives_hold_every_file_and_nothing_that_was_built_here(built):
     with tarfile.open(built["sdist"]) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    top = {"README.md", "LICENSE", "Makefile", "MANIFEST.in", "CITATION.cff", "requirements/base.txt"}
+    top = {"README.md", "LICENSE", "Makefile", "MANIFEST.in", "CITATION.cff", "requirements/demo.txt"}
     assert top | sources(*FOLDERS, "tests", "docs", "requirements", ".ci", ".github") <= names
     assert not [name for name in names if name.endswith((".so", ".pyc")) or "__pycache__" in name]
 
