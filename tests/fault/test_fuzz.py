@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -77,16 +76,6 @@ def test_the_engines_of_others_start_from_the_corpus_and_find_nothing(engine, tm
     arguments = ["fuzzing", "--engine", engine, "--runs", "2000", "--folder", str(tmp_path)]
     monkeypatch.setattr("sys.argv", arguments)
     assert fuzzing.main() == 0, capfd.readouterr().err[-2000:]
-
-
-@pytest.mark.parametrize(("code", "printed"), [(0, ["no find in 60 s of libfuzzer, seed 1"]), (1, [])])
-def test_a_search_of_some_length_says_whether_it_found_nothing(code, printed, monkeypatch, capsys):
-    engine = (lambda *arguments: code, sys.executable, "python")
-    monkeypatch.setitem(fuzzing.ENGINES, "libfuzzer", engine)
-    monkeypatch.setattr(fuzzing, "coverage", lambda *folders: "not measured")
-    monkeypatch.setattr(sys, "argv", ["fuzzing", "--engine", "libfuzzer", "--seconds", "60"])
-    assert fuzzing.main() == code
-    assert [line for line in capsys.readouterr().out.splitlines() if "corpus" not in line] == printed
 
 
 def test_the_same_seed_makes_the_same_executions(fuzz, tmp_path):

@@ -31,7 +31,6 @@ SETTINGS["all"] = {name: value for each in SETTINGS.values() for name, value in 
 QUICK = ["oil-laplace", "oil-noisy", "ambulance-1 shape", "cache-lite", "dram-lite"]
 #: Enough to run all of the host's C that computes with doubles.
 COMPILED = ["oil-noisy", "ambulance-1 shape"]
-FUSING = ["-O3", "-std=gnu99", "-ffp-contract=fast", "-mfma"]
 FAITHFUL = [flag for flag in _sim_build.FLAGS if not flag.startswith("-O")]
 COMPILERS = {"gcc": ["gcc"], "clang": [sys.executable, "-m", "ziglang", "cc"]}
 
@@ -119,14 +118,6 @@ def test_courses_do_not_depend_on_the_compiler(compiler, extra, here, tmp_path):
     made = library(compiler, tmp_path, [*extra, *FAITHFUL])
     found = digest(tmp_path / "cache", "--quick", "--library", made, *COMPILED)
     assert differing(of(here, COMPILED), found) == []
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not __cpu_features__.get("FMA3"), reason="no fused multiply-add here")
-def test_a_compiler_that_fuses_would_be_noticed(here, tmp_path):
-    made = library("gcc", tmp_path, FUSING)
-    found = digest(tmp_path / "cache", "--quick", "--library", made, *COMPILED)
-    assert differing(of(here, COMPILED), found) != []
 
 
 def test_no_test_asserts_a_time():

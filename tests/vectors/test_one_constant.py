@@ -128,13 +128,3 @@ def test_each_edit_alone_changes_a_stream(name, monkeypatch):
 def test_what_is_not_free_follows_from_the_rest():
     entries = 1 << 16 - ENTRY_SHIFT
     assert entries == 2 * SPEC["constants"]["share_table_units"] > SPEC["constants"]["horizon_max"]
-
-
-def test_a_number_that_was_typed_twice_would_be_noticed(tmp_path, monkeypatch):
-    edited(tmp_path, monkeypatch, next(names for names in GROUPS if "early_error_shift" in names))
-    core = tmp_path / "adamb" / "firmware_model" / "c" / "adamb_learn.c"
-    text = core.read_text()
-    assert text.count("ADAMB_EARLY_ERROR_SHIFT") == 1
-    core.write_text(text.replace("ADAMB_EARLY_ERROR_SHIFT", str(LEARNER["early_error_shift"])))
-    with pytest.raises(AssertionError, match="core c: after observe"):
-        new_streams(tmp_path)

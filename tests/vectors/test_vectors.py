@@ -18,7 +18,7 @@ from support import generate, replay
 from support.exact.model import HEADER_WORDS
 from support.paths import TESTS, VECTORS
 from support.recipes import RECIPES, recipe_named
-from support.replay import TWINS, Mismatch, Replay, vector_files
+from support.replay import TWINS, Replay, vector_files
 
 SLOW_IN_PYTHON = "long-"
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
@@ -78,11 +78,6 @@ def test_manifest_lists_the_files_of_this_specification() -> None:
         assert json.loads(rows[-1])[-1] == manifest["files"][path.name]["last_digest"]
 
 
-def test_recorded_files_stay_small() -> None:
-    size = sum(path.stat().st_size for path in VECTORS.iterdir() if path.is_file())
-    assert size < 400_000, f"{size} bytes"
-
-
 def test_recorded_streams_meet_what_they_are_for() -> None:
     """A stream that never meets a full pool or a change would prove nothing about them."""
     ends = {}
@@ -119,33 +114,3 @@ class Damaged:
         if self.left == 0:
             self.controller.w[self.word] ^= 1
         return self.controller.observe(*arguments)
-
-
-@pytest.mark.parametrize(
-    ("word", "field"), [(spec.H_RNG, "header.rng"), (spec.H_RETURN_SUM, "header.return_sum")]
-)
-def test_a_difference_names_file_line_word_and_command(
-    monkeypatch: pytest.MonkeyPatch, word: int, field: str
-) -> None:
-    honest = replay.start
-
-    def damaged(core: str, *rest: Any) -> Any:
-        made = honest(core, *rest)
-        return made if core == "exact" else Damaged(made, word, 20)
-
-    monkeypatch.setattr(replay, "start", damaged)
-    path = VECTORS / "paper-1-1-h5.jsonl"
-    with pytest.raises(Mismatch) as caught:
-        replay.replay(path, "c")
-    message = str(caught.value)
-    assert f"{path.name}, line 44, call 43," in message
-    assert field in message and f"python tests replay {path} --core c" in message
-
-
-def test_a_stale_file_is_told_from_a_wrong_core(tmp_path: Path) -> None:
-    rows = (VECTORS / "detect-1-1-h1.jsonl").read_text().splitlines()
-    rows[-1] = rows[-1][:-10] + '00000000"]'
-    stale = tmp_path / "stale.jsonl"
-    stale.write_text("\n".join(rows) + "\n")
-    with pytest.raises(Mismatch, match="digest"):
-        replay.replay(stale, "c")
