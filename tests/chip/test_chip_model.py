@@ -19,7 +19,6 @@ from support.chip_blocks import DIMENSIONS, controller, learnt, point
 from support.replay import Replay
 
 need_chip_tools()
-pytestmark = pytest.mark.slow
 
 WORDS = 1024
 STEPS = 20_000

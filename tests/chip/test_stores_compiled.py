@@ -18,7 +18,6 @@ STEPS = 4 * PERIOD
 SEED = 7
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}+{size[1]}")
 def test_act_between_any_two_stores_of_the_compiled_code_finds_an_action(size: tuple) -> None:
     d_s, d_a, more_words = size

@@ -17,6 +17,7 @@ from adamb.tools.device.emulator.cortex_m import DeviceFault
 from adamb.tools.device.port.common import PLANTS
 from adamb.tools.device.settings import DeviceSettings
 from support.arduino import ARDUINO_H, AVR_BOARD
+from support.campaigns import few
 
 pytestmark = pytest.mark.usefixtures("avr_installed")
 
@@ -56,7 +57,7 @@ def near(found: float, stated: float) -> bool:
     return abs(found - stated) <= 0.1 * stated
 
 
-@pytest.mark.parametrize("dims", [(1, 1), (2, 1), (2, 2), (3, 3)])
+@pytest.mark.parametrize("dims", few([(1, 1), (2, 1), (2, 2), (3, 3)]))
 def test_the_planner_has_the_costs_that_are_counted(dims: tuple[int, int]) -> None:
     pytest.importorskip("unicorn", reason="pip install adamb[device]")
     model, words, stack = load_board("mega2560").core, 1280, 0

@@ -20,8 +20,6 @@ from adamb.tools.device.port.common import PLANTS
 from support.arduino import ARDUINO_H
 from support.command import refused
 
-pytestmark = pytest.mark.slow
-
 LIFE = """
     uint16_t state[1] = {0}, action[1];
     unsigned long sum = 0;

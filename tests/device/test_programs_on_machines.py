@@ -19,7 +19,7 @@ from support.flash import fitting_bytes, sizes_of
 from support.paths import VECTORS
 from support.programs import FOREIGN, HOST
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.campaign
 FILES = sorted(VECTORS.glob("*.jsonl"))
 AFTERWARDS = ["check", "scrub", "stats", "save"]
 RUNS: dict[str, tuple[tuple[object, ...], str]] = {

@@ -11,6 +11,7 @@ from adamb.tools.device.emulator.core import EmulatedCore, HostCore, replay_in_q
 from adamb.tools.device.micropython.package import replay_in_micropython
 from adamb.tools.device.settings import DeviceSettings
 from adamb.tools.device.stream import record, replay
+from support.campaigns import few
 from support.python_core import PythonCore
 from support.streams import CASES, recording, stream_of
 
@@ -26,15 +27,14 @@ def test_c_on_this_computer_repeats_its_own_recording(name: str) -> None:
     replay(stream, HostCore(stream.config, stream.words))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("target", ["cortex-m0", "cortex-m3"])
+@pytest.mark.parametrize("target", few(["cortex-m0", "cortex-m3"]))
 @pytest.mark.parametrize("name", NAMES)
 def test_cortex_m_follows_the_recording(name: str, target: str) -> None:
     stream = stream_of(name)
     replay(stream, EmulatedCore(stream.config, stream.words, target=target))
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("name", ["default", "tiny", "paper", "noise-3+3"])
 def test_code_compiled_for_speed_follows_the_recording(name: str) -> None:
     stream = stream_of(name)
@@ -47,8 +47,7 @@ def test_python_on_this_computer_follows_the_recording(name: str) -> None:
     replay(stream, PythonCore(settings.fields(), stream.words))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["py", "mpy"])
+@pytest.mark.parametrize("kind", few(["mpy", "py"]))
 @pytest.mark.parametrize("name", NAMES)
 def test_micropython_follows_the_recording(name: str, kind: str) -> None:
     settings, stream = recording(name)
@@ -56,7 +55,7 @@ def test_micropython_follows_the_recording(name: str, kind: str) -> None:
 
 
 @pytest.mark.skipif(NO_QEMU, reason=f"{qemu.PROGRAM} is not installed: {qemu.REMEDY}")
-@pytest.mark.parametrize("board", list(qemu.BOARDS))
+@pytest.mark.parametrize("board", few(qemu.BOARDS))
 @pytest.mark.parametrize("name", NAMES)
 def test_a_whole_board_in_qemu_follows_the_recording(name: str, board: str) -> None:
     replay_in_qemu(stream_of(name), board)
@@ -69,7 +68,6 @@ def test_a_controller_of_4_kib_works_in_a_ram_with_room_for_its_block_and_stack_
     replay(stream, EmulatedCore(stream.config, stream.words, memory=memory), episodes=30)
 
 
-@pytest.mark.slow
 def test_a_microbit_trains_2000_episodes_with_8_kib_and_ends_where_this_computer_ends() -> None:
     episodes, words = 2000, 4096
     made = make_problem("oil-laplace", [11], episodes=episodes)

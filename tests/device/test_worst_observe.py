@@ -36,13 +36,11 @@ def test_the_worst_of_a_hundred_thousand_observe_calls_is_bounded(problem: str) 
     gate(problem, 100_000, 200, 10)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("problem", ["oil-laplace", "oil-noisy"])
 def test_the_worst_of_a_million_observe_calls_is_bounded_in_runs_of_2000_episodes(problem: str) -> None:
     gate(problem, 1_000_000, 1000, 100)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "problem",
     ["oil-laplace", "oil-noisy"],
@@ -51,7 +49,6 @@ def test_the_worst_of_a_million_observe_calls_is_bounded_in_runs_of_10000_episod
     gate(problem, 1_000_000, 1000, 20)
 
 
-@pytest.mark.slow
 def test_long_noisy_runs_fill_the_pool_so_that_reclaiming_is_measured_too() -> None:
     _, agent = watch("oil-noisy", steps=1_000_000, keep=10, instances=20)
     assert (agent.stats()["reclaims"] > 0).any()

@@ -43,7 +43,6 @@ def execute(block: Block, folder: Path) -> None:
     assert "Traceback" not in done.stderr and "Warning" not in done.stderr, done.stderr
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "README.md"])
 def test_the_blocks_of_a_document_run_in_their_order(name, tmp_path):
     """Those of the README run on a clone, below."""
@@ -74,7 +73,6 @@ def script(text: str) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.slow
 def test_the_readme_works_on_a_clone_that_has_had_nothing_but_its_commands(tmp_path):
     """With the system's Python and path only: whatever a block needs, a block before it has set up."""
     copy_sources(tmp_path / "adamb")
@@ -104,7 +102,6 @@ PARTS = "python -m adamb.tools.measure.ablation"
 TABLES = [(name, each.command) for name in NAMES for each in regions(text_of(name))]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "command"), [each for each in TABLES if each[1] != PARTS])
 def test_a_table_is_what_its_command_prints(name, command):
     region = next(each for each in regions(text_of(name)) if each.command == command)
@@ -112,7 +109,6 @@ def test_a_table_is_what_its_command_prints(name, command):
     assert found is None, f"{name}: `{command}` prints something else (make tables renews it)\n{found}"
 
 
-@pytest.mark.slow
 def test_the_table_of_the_parts_is_what_its_command_prints_of_every_fifth():
     """Each row compares with the whole core, so a change of the core shows in any of them."""
     region = next(each for each in regions(text_of("docs/learning.md")) if each.command == PARTS)
@@ -146,7 +142,6 @@ def quoted_tables(text):
     return found
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("problem", ["dram-lite", "dram-drain", "allocation-2x1"])
 def test_a_quoted_comparison_is_what_its_command_prints(problem):
     """Those of docs/on-chip.md that take seconds; the others differ from these in problem and budget only."""

@@ -16,7 +16,6 @@ from support.coverage import gcovr, measure, missing
 from support.paths import CORE
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("gcc") or not shutil.which("gcov"), reason="needs gcc and gcov")
 def test_every_line_and_branch_of_the_core_is_run(tmp_path):
     measure(tmp_path)

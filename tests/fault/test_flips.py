@@ -158,7 +158,7 @@ def test_both_twins_answer_damage_alike(name):
     twin_campaign(name, 30, 40, seed=1)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @cases
 def test_both_twins_answer_2400_damages_alike(name):
     twin_campaign(name, 300, 120, seed=2)

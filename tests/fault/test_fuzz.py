@@ -15,8 +15,6 @@ import pytest
 from support import fuzzing
 from support.paths import CORE
 
-pytestmark = pytest.mark.slow
-
 # File, text, replacement: a unit beside the block, links beside it, what C leaves undefined, what only the
 # checks of fuzz.c can see.
 PLANTS = {
@@ -68,6 +66,7 @@ def test_the_corpus_runs_most_of_the_core(corpus, tmp_path):
     assert all_lines > 1000 and lines / all_lines > 0.9 and branches / all_branches > 0.8, line
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("engine", ["libfuzzer", "afl"])
 def test_the_engines_of_others_start_from_the_corpus_and_find_nothing(engine, tmp_path, monkeypatch, capfd):
     _, program, package = fuzzing.ENGINES[engine]
@@ -87,6 +86,7 @@ def test_the_same_seed_makes_the_same_executions(fuzz, tmp_path):
     assert kept[0] == kept[1] and len(kept[0]) > 50
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("name", PLANTS)
 def test_a_planted_bug_is_found_and_its_input_replays(name, fuzz, corpus, tmp_path):
     file, text, replacement = PLANTS[name]

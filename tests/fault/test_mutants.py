@@ -1,4 +1,4 @@
-"""Small changes of the core are noticed; `make mutants` judges hundreds of them, a few are judged here."""
+"""Small changes of the core are noticed; `make mutants` judges hundreds of them, campaigns a few."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ def test_both_cores_give_the_same_results_in_every_scenario(scenario):
     assert results[0] == results[1] and len(results[0]) >= 3
 
 
+@pytest.mark.campaign
 @needs_gcc
 def test_a_few_mutants_and_those_once_unnoticed_are_noticed(tmp_path):
     """Each of these is noticed or has its reason. Every edit of the core draws others."""

@@ -15,8 +15,6 @@ import pytest
 from support.drivers import FLAGS, SANITIZERS, Driver
 from support.paths import CORE, FAULT
 
-slow = pytest.mark.slow
-
 
 def build(folder: Path, core: Path = CORE, main: str = "soak", flags: tuple[str, ...] = SANITIZERS) -> Driver:
     program, sources = folder / main, [str(path) for path in sorted(core.glob("*.c"))]
@@ -26,7 +24,6 @@ def build(folder: Path, core: Path = CORE, main: str = "soak", flags: tuple[str,
     return Driver(program)
 
 
-@slow
 def test_a_life_with_cuts_is_the_life_without(build_driver, tmp_path):
     out = build(tmp_path)("100000", 1)
     lines = [line for line in out.splitlines() if " cuts, " in line]

@@ -9,7 +9,6 @@ from __future__ import annotations
 from array import array
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -219,6 +218,5 @@ BOUNDED = settings(
 )
 
 
-@pytest.mark.slow
 def test_any_order_of_calls_keeps_the_twins_equal_and_sound() -> None:
     run_state_machine_as_test(Twins, settings=BOUNDED)

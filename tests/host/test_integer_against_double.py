@@ -91,7 +91,6 @@ def assert_equal(gap, half, limit, resolution):
     assert abs(gap) <= max(limit, half)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "share", "count", "limit", "resolution"),
     [
@@ -107,7 +106,6 @@ def test_tracking_earns_as_much_with_integers(name, share, count, limit, resolut
     assert_equal(*difference(double_of, name, count, share=share, **TRACKING), limit, resolution)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "count", "limit", "resolution"),
     [("oil-quadratic", 10, 0.5, 0.5), ("oil-2d", 10, 0.5, 0.2), ("oil-noisy", 20, 2.0, 5.0)],
@@ -150,7 +148,6 @@ def differing_decisions(make, name, seeds, episodes, **options):
     return differing, apart
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["oil-laplace", "oil-quadratic", "oil-sparse", "oil-2d", "oil-noisy"])
 @pytest.mark.parametrize(
     ("make", "options", "limit", "far"),

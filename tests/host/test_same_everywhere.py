@@ -76,13 +76,11 @@ def test_courses_do_not_depend_on_the_processor(here, tmp_path):
     assert differing(here, digest(tmp_path, "--quick", *QUICK, **SETTINGS["all"])) == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("setting", ["numpy", "blas", "libm"])
 def test_courses_do_not_depend_on_one_choice_alone(setting, here, tmp_path):
     assert differing(here, digest(tmp_path, "--quick", *QUICK, **SETTINGS[setting])) == []
 
 
-@pytest.mark.slow
 def test_no_course_of_any_problem_depends_on_the_processor(tmp_path):
     plain, other = digest(tmp_path / "plain"), digest(tmp_path / "other", **SETTINGS["all"])
     assert len(plain) > 500
@@ -111,7 +109,6 @@ def test_those_settings_do_change_the_functions_of_the_libraries():
         assert found["libm"] != found["none"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("extra", [["-O1"], ["-O3", "-march=native"]], ids=" ".join)
 def test_courses_do_not_depend_on_the_compiler(compiler, extra, here, tmp_path):

@@ -14,8 +14,6 @@ import pytest
 
 from support.tree import COMPILED, FOLDERS, ROOT, copy_sources
 
-pytestmark = pytest.mark.slow
-
 
 def call(*command: str | Path, folder: Path, code: int = 0) -> str:
     """Run a program outside the checkout, with nothing of this process's Python in its environment."""

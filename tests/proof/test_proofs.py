@@ -114,6 +114,7 @@ PLANTED = {
 }
 
 
+@pytest.mark.campaign
 @needs_tool
 @pytest.mark.parametrize("planted", PLANTED)
 def test_a_planted_fault_is_refused(planted, tmp_path):

@@ -20,15 +20,15 @@ from support.paths import TESTS, VECTORS
 from support.recipes import RECIPES, recipe_named
 from support.replay import TWINS, Replay, vector_files
 
-SLOW_IN_PYTHON = "long-"
+LONG_IN_PYTHON = "long-"
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 FILES = [recipe.name for recipe in RECIPES]
 
 
 def cases() -> list[Any]:
-    slow = [pytest.mark.slow]
+    rare = [pytest.mark.campaign]
     return [
-        pytest.param(core, name, marks=slow if core == "python" and name.startswith(SLOW_IN_PYTHON) else [])
+        pytest.param(core, name, marks=rare if core == "python" and name.startswith(LONG_IN_PYTHON) else [])
         for core in TWINS
         for name in FILES
     ]
@@ -39,7 +39,6 @@ def test_core_replays_every_result_action_and_digest(core: str, name: str) -> No
     assert replay.replay(VECTORS / f"{name}.jsonl", core) > 300
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not COMPILER, reason="no C compiler in the path")
 def test_core_for_processors_without_divider_replays_every_file(tmp_path: Path) -> None:
     """Cortex-M0 divides with the core's own code, which the library for hosts leaves out."""
@@ -59,7 +58,7 @@ def test_recorded_file_is_what_the_reference_gives_today(name: str) -> None:
     assert recorded == generate.text(recipe_named(name)), "stale: run `make vectors`"
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("name", FILES)
 def test_every_recorded_file_is_what_the_reference_gives_today(name: str) -> None:
     recorded = (VECTORS / f"{name}.jsonl").read_text()
