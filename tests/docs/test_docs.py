@@ -14,6 +14,7 @@ import typer
 from adamb.tools.cli import app
 from adamb.tools.maintain.documents import BLOCK, Block, blocks, difference, environment, regions, run
 from adamb.tools.measure import ablation
+from support.campaigns import few
 from support.paths import ROOT
 from support.tree import copy_sources
 
@@ -100,15 +101,19 @@ def test_every_command_block_is_tested(name):
 
 PARTS = "python -m adamb.tools.measure.ablation"
 TABLES = [(name, each.command) for name in NAMES for each in regions(text_of(name))]
+WHOLE = [each for each in TABLES if each[1] != PARTS]
+IN_README = sum(name == "README.md" for name, _ in TABLES)
 
 
-@pytest.mark.parametrize(("name", "command"), [each for each in TABLES if each[1] != PARTS])
-def test_a_table_is_what_its_command_prints(name, command):
+@pytest.mark.parametrize("table", few(WHOLE, IN_README), ids=": ".join)
+def test_a_table_is_what_its_command_prints(table):
+    name, command = table
     region = next(each for each in regions(text_of(name)) if each.command == command)
     found = difference(region.body, region.made())
     assert found is None, f"{name}: `{command}` prints something else (make tables renews it)\n{found}"
 
 
+@pytest.mark.campaign
 def test_the_table_of_the_parts_is_what_its_command_prints_of_every_fifth():
     """Each row compares with the whole core, so a change of the core shows in any of them."""
     region = next(each for each in regions(text_of("docs/learning.md")) if each.command == PARTS)
@@ -142,7 +147,7 @@ def quoted_tables(text):
     return found
 
 
-@pytest.mark.parametrize("problem", ["dram-lite", "dram-drain", "allocation-2x1"])
+@pytest.mark.parametrize("problem", few(["dram-lite", "dram-drain", "allocation-2x1"]))
 def test_a_quoted_comparison_is_what_its_command_prints(problem):
     """Those of docs/on-chip.md that take seconds; the others differ from these in problem and budget only."""
     tables = quoted_tables(text_of("docs/on-chip.md"))
