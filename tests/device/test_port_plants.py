@@ -17,6 +17,7 @@ from adamb.host_sim.registry import make_problem
 from adamb.tools.cli import main
 from adamb.tools.device.micropython.interpreter import run_program
 from adamb.tools.device.port.common import PLANTS
+from support.campaigns import few
 from support.on_board import MACHINE, copied, without_waiting
 
 # The simulated bar behind an ADC and a PWM; every second reading is of a period later.
@@ -81,7 +82,7 @@ def test_an_open_or_shorted_input_is_counted_as_out_of_range(pico: Path, reading
     assert run_program(program, files).require_success().output == f"{kept} 2\n"
 
 
-@pytest.mark.parametrize("plant", PLANTS)
+@pytest.mark.parametrize("plant", few(PLANTS, 2))
 def test_every_plant_is_learnt_on_micropython_before_anything_is_wired(pico: Path, plant: str) -> None:
     files = copied(pico, "mpy", "adamb_settings.py", "main.py")
     files["/plant.py"] = pico / "plants" / f"{plant}.py"
@@ -161,7 +162,7 @@ def on_the_host(plant: str, start: int, ends: tuple[int, int]) -> list[list[floa
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs cc")
-@pytest.mark.parametrize("plant", PLANTS)
+@pytest.mark.parametrize("plant", few(PLANTS, 2))
 def test_a_plant_is_the_same_in_c_in_python_and_in_the_simulator(
     c_folder: Path, pico: Path, tmp_path: Path, plant: str
 ) -> None:
@@ -184,7 +185,7 @@ def test_the_simulation_runs_on_a_computer_too(pico: Path, tmp_path: Path) -> No
     assert done.returncode == 0 and "episodes 501 to 600" in done.stdout, done.stderr
 
 
-@pytest.mark.parametrize("plant", PLANTS)
+@pytest.mark.parametrize("plant", few(PLANTS, 2))
 def test_a_sketch_has_the_period_of_its_plant(plant: str, library: Path, pico: Path) -> None:
     """All four had waited as long as the heater, a hundred times too long for the motor."""
     said = re.compile(r"\bPERIOD_MS = (\d+)")
@@ -194,7 +195,7 @@ def test_a_sketch_has_the_period_of_its_plant(plant: str, library: Path, pico: P
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs cc")
-@pytest.mark.parametrize("plant", PLANTS)
+@pytest.mark.parametrize("plant", few(PLANTS, 2))
 def test_the_calibration_in_c_leaves_readings_at_both_ends_out_of_range(
     c_folder: Path, tmp_path: Path, plant: str
 ) -> None:

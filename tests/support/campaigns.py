@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 
-def few(values: Iterable[Any], n: int = 1) -> list[Any]:
-    """The values of one parameter: the first n for every run of the tests, the others for campaigns."""
+def few(values: Iterable[Any], n: int = 1, *, rows: bool = False) -> list[Any]:
+    """Of a parameter's values, or rows of several: the first n for `make test`, the others for campaigns."""
     listed = list(values)
-    return listed[:n] + [pytest.param(value, marks=pytest.mark.campaign) for value in listed[n:]]
+    others = [pytest.param(*(value if rows else [value]), marks=pytest.mark.campaign) for value in listed[n:]]
+    return listed[:n] + others
