@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,9 @@ NAMING = [*NAMES, "CONTRIBUTING.md"]
 """Documents whose files, links and commands must exist; the blocks of the last are not for tests to run."""
 
 RUNNABLE = ("sh", "python")
+SET_UP = re.compile(r"^(make demo|make device|\. \.venv/bin/activate)\n", re.MULTILINE)
+"""What is done where tests run; on a clone these lines are run too."""
+
 GROUP = typer.main.get_command(app)
 COMMANDS = {name: GROUP.get_command(None, name) for name in GROUP.list_commands(None)}
 
@@ -44,12 +48,10 @@ def execute(block: Block, folder: Path) -> None:
     assert "Traceback" not in done.stderr and "Warning" not in done.stderr, done.stderr
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "README.md"])
+@pytest.mark.parametrize("name", NAMES)
 def test_the_blocks_of_a_document_run_in_their_order(name, tmp_path):
-    """Those of the README run on a clone, below."""
-    found = blocks(text_of(name))
-    for block in found:
-        execute(block, tmp_path)
+    for block in blocks(text_of(name)):
+        execute(replace(block, body=SET_UP.sub("", block.body)), tmp_path)
 
 
 def test_the_environment_of_the_readme_is_made_with_no_other_import():
@@ -74,6 +76,7 @@ def script(text: str) -> str:
     return "\n".join(lines)
 
 
+@pytest.mark.campaign
 def test_the_readme_works_on_a_clone_that_has_had_nothing_but_its_commands(tmp_path):
     """With the system's Python and path only: whatever a block needs, a block before it has set up."""
     copy_sources(tmp_path / "adamb")
