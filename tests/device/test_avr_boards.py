@@ -124,7 +124,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("plant", PLANTS)
+@pytest.mark.parametrize("plant", few(PLANTS))
 def test_the_plain_loop_of_an_export_fits_into_an_uno(plain: Path, tmp_path: Path, plant: str) -> None:
     """The flash behind its bootloader, and its RAM with the deepest stack."""
     (tmp_path / "plant.h").write_text((plain / "plants" / f"{plant}.h").read_text())

@@ -21,6 +21,7 @@ from adamb.tools.device.latency.observe_bound import ObserveBound
 from adamb.tools.device.settings import DeviceSettings
 from adamb.tools.device.stream import record
 from adamb.tools.measure.job_costs import TARGET, JobCosts, measure_costs, relevant_balls
+from support.campaigns import few
 from support.command import refused
 
 EPISODES = 150
@@ -32,7 +33,7 @@ def test_a_job_has_one_bound_on_observe_whatever_the_seed():
     assert len({(bound.fixed, bound.base, bound.per_ball) for bound in found}) == 1
 
 
-@pytest.mark.parametrize("problem", ["oil-laplace", "oil-2d"])
+@pytest.mark.parametrize("problem", few(["oil-laplace", "oil-2d"]))
 def test_no_call_of_a_run_costs_more_than_planned(problem):
     made = make_problem(problem, [3], episodes=EPISODES)
     settings = DeviceSettings(made.d_s, made.d_a, made.horizon)
