@@ -262,6 +262,7 @@ def _end(cell):
     return coordinates(cell.code, 1, cell.bits)[0] + 2.0**-cell.bits
 
 
+@pytest.mark.campaign
 def test_five_thousand_balls_and_two_hundred_frames_are_painted_one_by_one(visit, tmp_path):
     """Each frame is painted whole, from a page that stays small."""
     command = ["run", "oil-2d", "--gamma", "1", "--bonus", "0.3", "--budget", "64KiB", "--episodes", "6000"]
