@@ -82,6 +82,7 @@ def test_courses_do_not_depend_on_one_choice_alone(setting, here, tmp_path):
     assert differing(here, digest(tmp_path, "--quick", *QUICK, **SETTINGS[setting])) == []
 
 
+@pytest.mark.campaign
 def test_no_course_of_any_problem_depends_on_the_processor(tmp_path):
     plain, other = digest(tmp_path / "plain"), digest(tmp_path / "other", **SETTINGS["all"])
     assert len(plain) > 500
