@@ -2,11 +2,11 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-TEST_REQUIREMENTS := $(filter-out requirements/chip.txt,$(wildcard requirements/*.txt))
+LOCKED := $(INSTALL) --require-hashes -r requirements
 C_SOURCES := $(wildcard firmware_model/c/*.c firmware_model/c/*.h firmware_model/host/batch/*.[ch] firmware_model/host/_binding_build.py \
     host_sim/c/*.[ch] host_sim/c/*/*.[ch] host_sim/_sim_build.py)
 
-.PHONY: demo device chip clock native test test-fast lint analyse prove fuzz fuzz-hour soak mutants machines faults same-bytes supply counters release lock floor spec vectors tables clean
+.PHONY: demo device chip clock native test campaigns lint analyse prove fuzz fuzz-hour soak mutants release lock floor spec vectors tables clean
 
 demo: .venv/.installed
 	@$(BIN)/adamb run oil-laplace --budget 4KiB --seeds 10 --record --plot --out runs/demo --force
@@ -33,8 +33,10 @@ native: .venv/.installed-test
 test: .venv/.installed-test lint
 	$(BIN)/python -m pytest -n 2
 
-test-fast: .venv/.installed-test
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+# What the tests promise again, with more seeds, machines, geometries, mutants and problems. Where Debian has no compiler
+# for a processor zig makes the programs: the first time takes a minute.
+campaigns: .venv/.installed-test
+	ADAMB_MACHINES_BY_ZIG=1 $(BIN)/python -m pytest -n 2 -m campaign
 
 lint: .venv/.installed-test
 	$(BIN)/ruff check .
@@ -47,7 +49,7 @@ lint: .venv/.installed-test
 analyse: .venv/.installed-test
 	$(BIN)/python tools/maintain/analyse.py
 
-# Proofs of the C core by CBMC, the slow ones too; PROVE="--quick" leaves them out.
+# Proofs of the C core by CBMC, the long ones too; PROVE="--quick" leaves them out.
 PROVE ?=
 prove:
 	$(PYTHON) tests prove $(PROVE)
@@ -55,27 +57,26 @@ prove:
 .venv/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed; set PYTHON=...")'
 	$(PYTHON) -m venv .venv
-	$(INSTALL) --require-hashes -r requirements/build.txt
 	@touch $@
 
-.venv/.installed: .venv/.created pyproject.toml setup.py requirements/base.txt $(C_SOURCES)
-	$(INSTALL) --require-hashes -r requirements/base.txt
+.venv/.installed: .venv/.created pyproject.toml setup.py requirements/demo.txt $(C_SOURCES)
+	$(LOCKED)/demo.txt
 	$(INSTALL) --no-build-isolation --no-deps -e .
 	@touch $@
 
 .venv/.installed-device: .venv/.installed requirements/device.txt
-	$(INSTALL) --require-hashes -r requirements/device.txt
+	$(LOCKED)/device.txt -r requirements/demo.txt
 	@mkdir -p build
 	@$(BIN)/python -c 'from adamb.tools.device.micropython.interpreter import interpreter_module; interpreter_module()' \
 	    2>build/micropython.log || echo "MicroPython is not here yet, it comes with its first use: build/micropython.log"
 	@touch $@
 
 .venv/.installed-chip: .venv/.installed-device requirements/chip.txt
-	$(INSTALL) --require-hashes -r requirements/chip.txt
+	$(LOCKED)/chip.txt -r requirements/device.txt -r requirements/demo.txt
 	@touch $@
 
-.venv/.installed-test: .venv/.installed $(TEST_REQUIREMENTS)
-	$(INSTALL) --require-hashes $(TEST_REQUIREMENTS:%=-r %)
+.venv/.installed-test: .venv/.installed requirements/device.txt requirements/test.txt
+	$(LOCKED)/test.txt -r requirements/device.txt -r requirements/demo.txt
 	@touch $@
 
 # Ten million hostile inputs, about 20 minutes on one core; FUZZ_SECONDS=60 FUZZ_RUNS=0 for a minute.
@@ -115,38 +116,26 @@ mutants: .venv/.installed-test
 	$(BIN)/python tests mutants --n $(MUTANTS_N) --seed $(MUTANTS_SEED) --jobs $(MUTANTS_JOBS) \
 	    $(if $(MUTANTS_SINCE),--since $(MUTANTS_SINCE))
 
-# Recorded streams, saves, restores and the drivers of faults on emulated processors: both byte orders, 32 and 64 bits,
-# strict alignment, RISC-V, Cortex-M, AVR. Where Debian has no compiler zig makes the programs: the first time takes a minute.
-machines: .venv/.installed-test
-	ADAMB_MACHINES_BY_ZIG=1 $(BIN)/python -m pytest -q -n 2 tests/device/test_vectors_on_machines.py \
-	    tests/device/test_vectors_on_targets.py tests/device/test_saves_on_machines.py tests/device/test_programs_on_machines.py \
-	    tests/device/test_avr.py tests/device/test_avr_boards.py
-
-# Full disks, read-only folders, signals, too little memory, wrong clocks: the commands of the host go on afterwards.
-faults: .venv/.installed-test
-	$(BIN)/python -m pytest -q -n 2 tests/cli/test_faults*.py
-
-# Two builds of wheel and sdist, compared byte by byte.
-same-bytes: .venv/.installed-test
-	$(BIN)/python -m pytest -q tests/packaging/test_wheel.py -k same_bytes
-
-# Versions with their hashes; licence and bill of materials of every export.
-supply: .venv/.installed-test
-	$(BIN)/python -m pytest -q tests/packaging/test_requirements.py tests/device/test_port_bill.py \
-	    tests/chip/test_chip_command.py::test_the_verilog_begins_with_its_licence
-
-# Counters set near their ends, in both cores; how often a store erases its sectors.
-counters: .venv/.installed-test
-	$(BIN)/python -m pytest -q tests/unit/test_counters.py tests/unit/test_wear.py
-
-# All campaigns; their figures go to SECURITY.md, and none may be worse than there. More than an hour on two cores.
+# Tests, campaigns and all that searches; its figures go to SECURITY.md, and none may be worse than there. Hours.
 release: .venv/.installed-test
 	$(BIN)/python tools/maintain/release.py
 
-# The exact versions that the targets above install, from the ranges in pyproject.toml.
-lock: .venv/.created
-	$(INSTALL) --require-hashes -r requirements/dev.txt
-	$(BIN)/python tools/maintain/lock.py
+# Versions and hashes of what `make demo`, `device`, `test` and `chip` install, from the ranges in pyproject.toml: one
+# resolution, cut into what each needs beside the files before it. A part of west has no wheel: CI alone installs it.
+COMPILE := $(BIN)/uv pip compile --quiet --no-annotate --custom-compile-command "make lock" --generate-hashes \
+    --universal --python-version 3.11
+beside = --constraint build/lock.txt \
+    $$(sed -n '/win32/!s/^\([a-z0-9.-]*\)==.*/--no-emit-package \1/p' $(1:%=requirements/%.txt))
+lock: .venv/.installed-test
+	@mkdir -p build
+	echo setuptools | $(COMPILE) --upgrade --all-extras pyproject.toml - -o build/lock.txt
+	echo setuptools | $(COMPILE) --constraint build/lock.txt pyproject.toml - -o requirements/demo.txt
+	$(COMPILE) $(call beside,demo) --extra device pyproject.toml -o requirements/device.txt
+	$(COMPILE) $(call beside,demo device) --extra dev --extra web --extra cluster pyproject.toml -o requirements/test.txt
+	$(COMPILE) $(call beside,demo device) --extra chip pyproject.toml -o requirements/chip.txt
+	echo west | $(COMPILE) --constraint build/lock.txt - -o .ci/west.txt
+	@for python in 3.11 3.12 3.13; do \
+	    $(BIN)/uv pip compile --quiet --python-version $$python --only-binary :all: requirements/*.txt >/dev/null || exit; done
 
 # The lowest versions that pyproject.toml allows, in an environment of their own; warnings of old ones are theirs.
 FLOOR := build/floor
@@ -158,7 +147,7 @@ floor: .venv/.installed-test
 	$(BIN)/python -m build --no-isolation --wheel --outdir $(FLOOR)/wheel . >$(FLOOR)/build.log
 	$(BIN)/uv pip install --quiet --python $(FLOOR)/env/bin/python -r $(FLOOR)/lowest.txt $(FLOOR)/wheel/*.whl \
 	    pytest pytest-xdist hypothesis
-	$(FLOOR)/env/bin/python -m pytest -q -n 2 -o filterwarnings=default -p no:cacheprovider -m "not slow" \
+	$(FLOOR)/env/bin/python -m pytest -q -n 2 -o filterwarnings=default -p no:cacheprovider \
 	    tests/cli/test_run.py tests/cli/test_report.py tests/host/sweep tests/host/test_runner.py tests/device/harness
 
 spec: .venv/.installed

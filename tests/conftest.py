@@ -1,14 +1,8 @@
-"""The head of every test run."""
+"""For every test run."""
 
 from __future__ import annotations
 
 import signal
 
-from support import mutants
-
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # of a shell that started this in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)  # else no test could interrupt a command
-
-
-def pytest_report_header() -> str:
-    return f"mutants: seed {mutants.tree_seed()}, from the C files of the core"

@@ -143,7 +143,6 @@ def test_the_verilog_begins_with_its_licence(monkeypatch: pytest.MonkeyPatch) ->
     assert LICENCE_HEAD.splitlines()[1].removeprefix("// ") in (ROOT / "LICENSE").read_text().splitlines()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [[], ["--mode", "paper", "--action", "random"], ["--cpu", "serv"], ["--engine", "1+1h5"]],
@@ -175,7 +174,6 @@ def test_the_chip_ends_as_adamb_run_does(
     assert "On a chip" in page.read_text() and found["digest"] in page.read_text()
 
 
-@pytest.mark.slow
 def test_a_chip_that_ends_with_other_words_is_exit_code_1(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,7 +190,6 @@ def test_a_chip_that_ends_with_other_words_is_exit_code_1(
     assert "adamb: building the chip" in printed.err, "where no terminal is, a line says what is done"
 
 
-@pytest.mark.slow
 def test_with_these_options_the_chip_plays_a_part(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for package in PACKAGES:
         pytest.importorskip(package, reason="make chip, or pip install adamb[chip]")

@@ -13,7 +13,6 @@ from support.chip import need_chip_tools
 from support.chip_blocks import DIMENSIONS, learnt
 
 need_chip_tools()
-pytestmark = pytest.mark.slow
 
 WORDS = 512
 DAMAGED = 1_000_000

@@ -21,8 +21,6 @@ from adamb.tools.chip.verilog import rtlil
 from adamb.tools.device.extras import DeviceToolFailed
 from support.engine_proof import EngineProof
 
-pytestmark = pytest.mark.slow
-
 SCRIPT = """\
 read_rtlil proof.il
 hierarchy -top proof

@@ -14,7 +14,6 @@ STEPS = 2800
 SEED = 7
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}+{size[1]}")
 def test_act_between_any_two_stores_ends_with_an_action_and_is_never_refused(size: tuple) -> None:
     d_s, d_a, more_words = size

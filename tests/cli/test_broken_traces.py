@@ -40,7 +40,6 @@ BROKEN = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", BROKEN)
 @pytest.mark.parametrize("command", [["trace", "info"], ["run", "dram-1x1", "--quiet", "--trace"]])
 def test_a_broken_trace_is_one_line_exit_code_2_and_little_memory(tmp_path, name, command):

@@ -76,7 +76,7 @@ def test_a_mistake_is_one_line(capsys, arguments, named):
     assert named in refused(capsys, "lookahead", *arguments)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_every_problem_has_a_row(capsys):
     from adamb.host_sim.registry import problem_names
 

@@ -47,7 +47,6 @@ def limit_files(most):
     return limit
 
 
-@pytest.mark.slow
 def test_two_runs_into_one_folder_at_once_leave_the_files_of_one_and_the_results_of_both(tmp_path):
     folder, bases = tmp_path / "out", (0, 1000)
     folder.mkdir()
@@ -71,7 +70,6 @@ def test_two_runs_into_one_folder_at_once_leave_the_files_of_one_and_the_results
     assert written["seed_base"] == bases[codes.index(0)], "the files are of the run that says so"
 
 
-@pytest.mark.slow
 def test_two_sweeps_into_one_folder_at_once_are_told_apart(file, tmp_path):
     slow = tmp_path / "slow.toml"
     slow.write_text(SWEEP.replace("episodes = 60", "episodes = 9000"))
@@ -83,7 +81,6 @@ def test_two_sweeps_into_one_folder_at_once_are_told_apart(file, tmp_path):
     assert code == 2 and out == "" and "another sweep" in one_line(error)
 
 
-@pytest.mark.slow
 def test_a_disk_that_is_full_stops_a_sweep_with_one_line_and_later_it_goes_on(file, tmp_path):
     folder = tmp_path / "out"
     code, _, error = finish(start("sweep", file, "--out", folder, "--jobs", 1, preexec_fn=limit_files(600)))
@@ -102,7 +99,6 @@ def test_a_folder_that_cannot_be_written_stops_a_sweep_with_one_line(file, capsy
     assert error.startswith("adamb: error: /proc/self/out"), error
 
 
-@pytest.mark.slow
 def test_a_sweep_that_is_killed_loses_no_finished_cell(file, tmp_path):
     file.write_text(SWEEP.replace("episodes = 60", "episodes = 2000"))
     folder = tmp_path / "out"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from adamb.tools.commands import sweep
 from support.command import adamb
 
@@ -37,7 +35,6 @@ ON_A_POINT = "deposit 0 from the net, 0.025 for a random place"
 BETWEEN = "deposit 0.05 from the net, 0.025 for a random place"
 
 
-@pytest.mark.slow
 def test_the_note_on_a_grid_with_a_point_at_the_deposit_reaches_the_verdict_and_the_file(
     capsys, tmp_path, monkeypatch
 ):

@@ -69,7 +69,6 @@ def tiny(tmp_path_factory):
     return done.stdout, folder / "out"
 
 
-@pytest.mark.slow
 def test_every_claim_is_printed_with_figures_seeds_and_a_verdict(tiny):
     printed, out = tiny
     for statement in CLAIMS.values():
@@ -85,7 +84,6 @@ def test_every_claim_is_printed_with_figures_seeds_and_a_verdict(tiny):
     assert "cover none of these" in printed and "seeds 0..2" in printed
 
 
-@pytest.mark.slow
 def test_the_report_shows_every_claim_and_the_curves_of_every_algorithm(tiny):
     _, out = tiny
     assert main(["report", str(out)]) == 0
@@ -101,7 +99,6 @@ def test_the_report_shows_every_claim_and_the_curves_of_every_algorithm(tiny):
     assert drawn["reward"]["mean"] == found["reward"]["mean"] and drawn["leaves"]["mean"]
 
 
-@pytest.mark.slow
 def test_the_folder_holds_figures_tables_and_where_they_come_from(tiny):
     _, out = tiny
     pictures = ["curves-oil-laplace", "curves-two", "partitions-oil-laplace", "q-star"]
@@ -126,7 +123,6 @@ def test_the_folder_holds_figures_tables_and_where_they_come_from(tiny):
     assert float(scores["two", "AdaQL"]["reward_mean"]) == pytest.approx(np.mean(rewards))
 
 
-@pytest.mark.slow
 def test_table_one_stands_beside_measured_exponents(tiny):
     printed, out = tiny
     with open(out / "growth.csv") as file:
@@ -211,7 +207,7 @@ def test_equal_bytes_covers_all_agents_problems_and_budgets():
     assert len(quick.cells) < len(spec.cells) / 10
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_the_quick_paper_sweep_runs_to_its_end(tmp_path):
     """The shipped file as it is, but for the length and the number of its runs."""
     text = (SHIPPED / "paper.toml").read_text()

@@ -76,7 +76,6 @@ def test_the_boxes_of_a_plane_cover_it_once(folder):
             assert inside.sum() == 1
 
 
-@pytest.mark.slow
 def test_many_balls_become_pixels_in_the_drawing(folder, monkeypatch):
     recording = Recording.load(folder / "recording.npz")
     monkeypatch.setattr(partition_plot, "RASTER_ABOVE", 10)

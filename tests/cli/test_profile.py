@@ -178,7 +178,7 @@ def test_the_table_shows_the_last_point():
     assert len(profile_command._rows_shown(list(range(31)))) <= 12
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("problem", ["oil-2d", "ambulance-2", "oil-noisy"])
 def test_other_problems_stay_below_their_bounds(problem):
     for mode in ("tracking", "paper"):

@@ -265,7 +265,6 @@ def test_without_a_terminal_progress_is_plain_lines_at_every_tenth():
     assert text[0].startswith("standin: episode 10 of 100, ") and "2 KiB, no cap" in text[0]
 
 
-@pytest.mark.slow
 def test_ctrl_c_ends_cleanly_and_saves_what_was_done(tmp_path):
     task = ["--agent", "random", "--episodes", 200_000, "--seeds", 1]
     process = start("run", PROBLEM, *task, "--out", tmp_path)

@@ -90,7 +90,6 @@ def test_lookahead_keeps_the_problems_that_were_played(sent, capsys, tmp_path, m
     assert [row["problem"] for row in rows] == ["ambulance-1"]
 
 
-@pytest.mark.slow
 @BOTH
 def test_latency_keeps_the_episodes_that_were_replayed(sent, capsys, tmp_path, monkeypatch):
     after(monkeypatch, meters._Metered, "end_episode", 9, sent)
@@ -114,7 +113,6 @@ def test_latency_keeps_whole_replays(capsys, tmp_path, monkeypatch):
     assert "least of 1 replays" in json.loads((tmp_path / "latency.json").read_text())["note"]
 
 
-@pytest.mark.slow
 def test_latency_keeps_its_replay_when_the_search_for_the_worst_is_stopped(capsys, tmp_path, monkeypatch):
     def short(stream, *arguments, **options):
         return real(stream.first(20), *arguments, **options)
@@ -149,7 +147,6 @@ def test_the_handlers_of_before_are_back():
     assert [signal.getsignal(each) for each in stopping.SIGNALS] == before
 
 
-@pytest.mark.slow
 def test_ctrl_c_on_a_terminal_reaches_all_processes_of_a_profile_and_loses_nothing(tmp_path):
     """A terminal sends it to the whole group, and each mode has a process of its own."""
     process = start(

@@ -108,7 +108,6 @@ def test_a_controller_that_does_not_fit_is_exit_code_1(capsys, file, tmp_path, m
     assert "standin, picky, 2 KiB: budget: 3000 bytes required" in error
 
 
-@pytest.mark.slow
 def test_ctrl_c_says_what_is_saved_and_how_to_go_on(file, tmp_path):
     many = SWEEP.replace("episodes = 10", "episodes = 3000\nseeds_per_cell = 1")
     file.write_text(many.replace("seeds = 3\n", "seeds = 40\n"))

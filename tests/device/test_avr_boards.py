@@ -17,6 +17,7 @@ from adamb.tools.device.emulator.cortex_m import DeviceFault
 from adamb.tools.device.port.common import PLANTS
 from adamb.tools.device.settings import DeviceSettings
 from support.arduino import ARDUINO_H, AVR_BOARD
+from support.campaigns import few
 
 pytestmark = pytest.mark.usefixtures("avr_installed")
 
@@ -56,7 +57,7 @@ def near(found: float, stated: float) -> bool:
     return abs(found - stated) <= 0.1 * stated
 
 
-@pytest.mark.parametrize("dims", [(1, 1), (2, 1), (2, 2), (3, 3)])
+@pytest.mark.parametrize("dims", few([(1, 1), (2, 1), (2, 2), (3, 3)]))
 def test_the_planner_has_the_costs_that_are_counted(dims: tuple[int, int]) -> None:
     pytest.importorskip("unicorn", reason="pip install adamb[device]")
     model, words, stack = load_board("mega2560").core, 1280, 0
@@ -123,7 +124,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("plant", PLANTS)
+@pytest.mark.parametrize("plant", few(PLANTS))
 def test_the_plain_loop_of_an_export_fits_into_an_uno(plain: Path, tmp_path: Path, plant: str) -> None:
     """The flash behind its bootloader, and its RAM with the deepest stack."""
     (tmp_path / "plant.h").write_text((plain / "plants" / f"{plant}.h").read_text())

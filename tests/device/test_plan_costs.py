@@ -21,6 +21,7 @@ from adamb.tools.device.latency.observe_bound import ObserveBound
 from adamb.tools.device.settings import DeviceSettings
 from adamb.tools.device.stream import record
 from adamb.tools.measure.job_costs import TARGET, JobCosts, measure_costs, relevant_balls
+from support.campaigns import few
 from support.command import refused
 
 EPISODES = 150
@@ -32,8 +33,7 @@ def test_a_job_has_one_bound_on_observe_whatever_the_seed():
     assert len({(bound.fixed, bound.base, bound.per_ball) for bound in found}) == 1
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("problem", ["oil-laplace", "oil-2d"])
+@pytest.mark.parametrize("problem", few(["oil-laplace", "oil-2d"]))
 def test_no_call_of_a_run_costs_more_than_planned(problem):
     made = make_problem(problem, [3], episodes=EPISODES)
     settings = DeviceSettings(made.d_s, made.d_a, made.horizon)
@@ -183,7 +183,6 @@ min_reward = 0.1
 """
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("act", "code"), [(400, 0), (20, 1)])
 def test_check_budget_measures_the_core_on_the_target(tmp_path, capsys, act, code):
     path = tmp_path / "budget.toml"
@@ -198,7 +197,6 @@ def test_check_budget_measures_the_core_on_the_target(tmp_path, capsys, act, cod
     assert TARGET in rows["act_instructions"]["note"]
 
 
-@pytest.mark.slow
 def test_a_block_too_small_for_the_target_is_explained(tmp_path, capsys):
     path = tmp_path / "budget.toml"
     path.write_text(

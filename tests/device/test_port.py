@@ -33,19 +33,16 @@ def run_command(folder: Path, *command: str) -> subprocess.CompletedProcess[str]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
 
 
-@pytest.mark.slow
 def test_the_c_folder_holds_the_core_unchanged(c_folder: Path) -> None:
     for path in [*core.sources(), *core.c_folder().glob("*.h")]:
         assert (c_folder / path.name).read_bytes() == path.read_bytes()
 
 
-@pytest.mark.slow
 def test_no_placeholder_is_left_in_a_generated_file(c_folder: Path) -> None:
     for path in filter(Path.is_file, c_folder.rglob("*")):
         assert not re.search(r"@[A-Z_]+@", path.read_text()), path.name
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("make") is None or shutil.which("cc") is None, reason="needs make and cc")
 def test_the_c_example_builds_without_warnings_and_learns(c_folder: Path) -> None:
     done = run_command(c_folder, "make", "run", "CFLAGS=-O2 -Werror -Wpedantic")
@@ -55,7 +52,6 @@ def test_the_c_example_builds_without_warnings_and_learns(c_folder: Path) -> Non
     assert "0 readings were out of range" in done.stdout
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("cmake") is None or shutil.which("cc") is None, reason="needs cmake and cc")
 def test_the_c_folder_builds_with_cmake(c_folder: Path) -> None:
     for arguments in (["-B", "made", "-DADAMB_EXAMPLE=ON"], ["--build", "made"]):
@@ -64,7 +60,6 @@ def test_the_c_folder_builds_with_cmake(c_folder: Path) -> None:
     assert run_command(c_folder, str(c_folder / "made" / "adamb_example")).returncode == 0
 
 
-@pytest.mark.slow
 def test_the_c_loop_links_for_a_microcontroller(c_folder: Path, tmp_path: Path) -> None:
     board = tmp_path / "board.c"
     board.write_text(
@@ -78,7 +73,6 @@ def test_the_c_loop_links_for_a_microcontroller(c_folder: Path, tmp_path: Path) 
     assert image.sizes.bss_bytes == 2048 + 3 * 16, "the block and three units with their counters"
 
 
-@pytest.mark.slow
 def test_the_size_table_is_measured_on_these_sources(c_folder: Path) -> None:
     flash = core.flash("cortex-m0plus")
     row = next(line for line in (c_folder / "README.md").read_text().splitlines() if "cortex-m0plus" in line)
@@ -189,7 +183,6 @@ def test_an_example_looks_at_the_code_of_every_call(pico: Path, c_folder: Path, 
         assert before.rstrip().endswith(("=", "(", "guard,")), before
 
 
-@pytest.mark.slow
 def test_device_python_uses_only_what_boards_have(pico: Path) -> None:
     files = {path.relative_to(pico / "py").as_posix(): path for path in (pico / "py").rglob("*.py")}
     programs = ("main.py", "simulate.py", "adamb_board.py", "plant.py", "selftest.py", "adamb_settings.py")

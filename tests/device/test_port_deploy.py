@@ -38,7 +38,6 @@ def says(capsys, folder: Path, line: SerialLine, *more: object) -> str:
     return one_line(error)
 
 
-@pytest.mark.slow
 def test_a_firmware_without_the_module_is_one_line_that_says_what_to_do(capsys, tmp_path, line):
     found = says(capsys, tmp_path / "port", line, "--usermod")
     assert "the C core is not on the board; build it as README.md says under Native speed" in found
@@ -47,7 +46,6 @@ def test_a_firmware_without_the_module_is_one_line_that_says_what_to_do(capsys, 
     assert "adamb" not in deploy.mpremote(str(line.port), "fs", "ls", ":/"), "nothing was copied"
 
 
-@pytest.mark.slow
 def test_a_firmware_with_the_module_is_recognised(line):
     assert not deploy.look(str(line.port)).native
     written = "with open('/adamb.py', 'w') as f: f.write('core = 1')"
@@ -55,7 +53,6 @@ def test_a_firmware_with_the_module_is_recognised(line):
     assert deploy.look(str(line.port)).native
 
 
-@pytest.mark.slow
 def test_a_heap_too_small_for_the_python_core_names_usermod_as_the_remedy(
     capsys, tmp_path, line, monkeypatch
 ):

@@ -80,7 +80,6 @@ int run(int episodes)
 """
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("make") is None or shutil.which("cc") is None, reason="needs make and cc")
 def test_the_guarded_example_builds_without_warnings_and_recovers(c_folder: Path) -> None:
     command = ["make", "run-guarded", "CFLAGS=-O2 -Werror -Wpedantic"]
@@ -91,7 +90,6 @@ def test_the_guarded_example_builds_without_warnings_and_recovers(c_folder: Path
     assert (damaged, restored, reinitialised) == (10, 10, 0)
 
 
-@pytest.mark.slow
 def test_the_guarded_loop_saves_and_recovers_on_an_emulated_cortex_m(c_folder: Path, tmp_path: Path) -> None:
     board = tmp_path / "board.c"
     board.write_text(BOARD)
@@ -198,7 +196,6 @@ def power_on(folder: Path, kind: str, programs: dict[str, str] | None = None, **
     return run_program("import main_guarded", files, outputs=("/flash.bin", "/last.sav"), seconds=200)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["py", "mpy"])
 def test_the_guarded_loop_saves_and_recovers_on_micropython(pico: Path, kind: str) -> None:
     first = power_on(pico, kind)
@@ -210,7 +207,6 @@ def test_the_guarded_loop_saves_and_recovers_on_micropython(pico: Path, kind: st
     assert int(re.search(r"files adamb-(\d+)", second.output)[1]) > 41
 
 
-@pytest.mark.slow
 def test_a_save_that_power_cut_off_costs_no_more_than_itself(pico: Path) -> None:
     whole = power_on(pico, "mpy").files["/last.sav"]
     episodes = counted_at_start(pico, adamb_8_dot_sav=whole, adamb_9_dot_sav=whole[: len(whole) // 2])
@@ -279,7 +275,6 @@ def on_files(folder: Path, program: str) -> list[str]:
     return run_program(FILES + program, files).require_success().output.splitlines()
 
 
-@pytest.mark.slow
 def test_a_file_that_does_not_hold_its_save_does_not_replace_the_one_before(pico: Path) -> None:
     spoilt = "faults.spoilt = True\nprint(saves.save(block), named())\nfaults.spoilt = False\n"
     program = f"print(saves.save(block), named())\n{spoilt}" + "print(saves.save(block), named())\n"
@@ -298,7 +293,6 @@ def test_a_file_that_does_not_hold_its_save_does_not_replace_the_one_before(pico
     assert on_files(pico, program) == [*by_both, f"{device} {third}", "0 ['adamb-6.sav']"]
 
 
-@pytest.mark.slow
 def test_a_file_that_cannot_be_read_is_neither_taken_for_none_nor_removed(pico: Path) -> None:
     program = (
         "saves.save(block)\nlearnt = list(block)\nfaults.failing = 1\n"
@@ -316,7 +310,6 @@ def test_a_file_that_cannot_be_read_is_neither_taken_for_none_nor_removed(pico: 
     ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("failing", "restored"), [(2, True), (3, False)])
 def test_the_guarded_loop_asks_three_times_and_then_runs_without_its_save(
     pico: Path, failing: int, restored: bool
@@ -334,7 +327,6 @@ def test_the_guarded_loop_asks_three_times_and_then_runs_without_its_save(
     assert (int(run.output.splitlines()[1]) > 0) == restored, run.output
 
 
-@pytest.mark.slow
 def test_a_partition_of_its_own_is_used_only_where_the_firmware_has_one(esp32: Path) -> None:
     without = power_on(esp32, "mpy", esp32_dot_py=ESP32.replace("{there}", "False"))
     assert without.status == 0, without.errors
@@ -347,7 +339,6 @@ def test_a_partition_of_its_own_is_used_only_where_the_firmware_has_one(esp32: P
     assert re.search(r"last save: [1-9]", again.output), again.output
 
 
-@pytest.mark.slow
 def test_what_the_loop_saved_opens_on_a_host(pico: Path, tmp_path: Path, capsys) -> None:
     saved = tmp_path / "last.sav"
     saved.write_bytes(power_on(pico, "mpy").files["/last.sav"])
@@ -356,7 +347,6 @@ def test_what_the_loop_saved_opens_on_a_host(pico: Path, tmp_path: Path, capsys)
     assert main(["inspect", str(saved)]) == 0
 
 
-@pytest.mark.slow
 def test_the_recipe_of_the_readme_keeps_a_controller(pico: Path) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (pico / "README.md").read_text(), re.DOTALL)
     program = (
@@ -367,7 +357,6 @@ def test_the_recipe_of_the_readme_keeps_a_controller(pico: Path) -> None:
     assert run_program(program, copied(pico, "mpy")).require_success().output == "True 0 0\n"
 
 
-@pytest.mark.slow
 def test_the_guarded_loop_of_a_pico_never_touches_raw_flash(pico: Path) -> None:
     """The stock firmware mounts the whole of it as a file system."""
     loop = (pico / "main_guarded.py").read_text()
@@ -377,7 +366,6 @@ def test_the_guarded_loop_of_a_pico_never_touches_raw_flash(pico: Path) -> None:
     assert "/last.sav" in run.files and "/flash.bin" not in run.files
 
 
-@pytest.mark.slow
 def test_the_guarded_loop_uses_only_what_boards_have(pico: Path) -> None:
     files = {path.relative_to(pico / "py").as_posix(): path for path in (pico / "py").rglob("*.py")}
     names = ("main_guarded.py", "adamb_board.py", "plant.py", "adamb_storage.py", "adamb_settings.py")

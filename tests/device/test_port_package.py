@@ -18,9 +18,8 @@ pytest.importorskip("ziglang", reason="pip install adamb[device]")
 
 from adamb.tools.device.port.common import PLANTS
 from support.arduino import ARDUINO_H
+from support.campaigns import few
 from support.command import refused
-
-pytestmark = pytest.mark.slow
 
 LIFE = """
     uint16_t state[1] = {0}, action[1];
@@ -191,7 +190,7 @@ def played(library: Path, objects: list[Path], tmp_path: Path, plant: str, flags
     return run(tmp_path / "sketch")
 
 
-@pytest.mark.parametrize("plant", PLANTS)
+@pytest.mark.parametrize("plant", few(PLANTS, 2))
 @pytest.mark.parametrize("flags", [[], ["-DADAMB_SIMULATE=1"]], ids=["wired", "simulated"])
 def test_every_sketch_compiles_and_runs(
     library: Path, objects: list[Path], tmp_path: Path, plant: str, flags: list[str]
@@ -203,7 +202,7 @@ def test_every_sketch_compiles_and_runs(
         assert sum(rewards[-10:]) > sum(rewards[:10]), rewards
 
 
-@pytest.mark.parametrize("plant", PLANTS)
+@pytest.mark.parametrize("plant", few(PLANTS, 2))
 @pytest.mark.parametrize("reading", [0, 1023])
 def test_a_sketch_counts_an_open_or_shorted_input_as_out_of_range(
     library: Path, objects: list[Path], tmp_path: Path, plant: str, reading: int

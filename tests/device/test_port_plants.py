@@ -17,6 +17,7 @@ from adamb.host_sim.registry import make_problem
 from adamb.tools.cli import main
 from adamb.tools.device.micropython.interpreter import run_program
 from adamb.tools.device.port.common import PLANTS
+from support.campaigns import few
 from support.on_board import MACHINE, copied, without_waiting
 
 # The simulated bar behind an ADC and a PWM; every second reading is of a period later.
@@ -58,7 +59,6 @@ class WDT:
 """
 
 
-@pytest.mark.slow
 def test_the_control_loop_learns_to_heat(pico: Path) -> None:
     files = copied(pico, "mpy", "adamb_settings.py", "plant.py", "main.py")
     files |= {"/adamb_board.py": without_waiting(pico), "/machine.py": SEALER}
@@ -68,7 +68,6 @@ def test_the_control_loop_learns_to_heat(pico: Path) -> None:
     assert len(rewards) == 30 and sum(rewards[-10:]) / 10 > 800 > sum(rewards[:3]) / 3, run.output
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("reading", "kept"), [(70_000, 65_535), (65_535, 65_535), (0, 0), (-3, 0)])
 def test_an_open_or_shorted_input_is_counted_as_out_of_range(pico: Path, reading: int, kept: int) -> None:
     """The whole ADC had been the range, and nothing could be outside. array("H") keeps 70000 as 4464."""
@@ -83,8 +82,7 @@ def test_an_open_or_shorted_input_is_counted_as_out_of_range(pico: Path, reading
     assert run_program(program, files).require_success().output == f"{kept} 2\n"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("plant", PLANTS)
+@pytest.mark.parametrize("plant", few(PLANTS, 2))
 def test_every_plant_is_learnt_on_micropython_before_anything_is_wired(pico: Path, plant: str) -> None:
     files = copied(pico, "mpy", "adamb_settings.py", "main.py")
     files["/plant.py"] = pico / "plants" / f"{plant}.py"
@@ -163,9 +161,8 @@ def on_the_host(plant: str, start: int, ends: tuple[int, int]) -> list[list[floa
     return found
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs cc")
-@pytest.mark.parametrize("plant", PLANTS)
+@pytest.mark.parametrize("plant", few(PLANTS, 2))
 def test_a_plant_is_the_same_in_c_in_python_and_in_the_simulator(
     c_folder: Path, pico: Path, tmp_path: Path, plant: str
 ) -> None:
@@ -179,7 +176,6 @@ def test_a_plant_is_the_same_in_c_in_python_and_in_the_simulator(
         assert np.abs(np.array(found) - np.array(host)).max() <= 10, f"{found} against {host}"
 
 
-@pytest.mark.slow
 def test_the_simulation_runs_on_a_computer_too(pico: Path, tmp_path: Path) -> None:
     shutil.copytree(pico, tmp_path / "pico")
     command = [sys.executable, "-S", "simulate.py"]
@@ -189,7 +185,7 @@ def test_the_simulation_runs_on_a_computer_too(pico: Path, tmp_path: Path) -> No
     assert done.returncode == 0 and "episodes 501 to 600" in done.stdout, done.stderr
 
 
-@pytest.mark.parametrize("plant", PLANTS)
+@pytest.mark.parametrize("plant", few(PLANTS, 2))
 def test_a_sketch_has_the_period_of_its_plant(plant: str, library: Path, pico: Path) -> None:
     """All four had waited as long as the heater, a hundred times too long for the motor."""
     said = re.compile(r"\bPERIOD_MS = (\d+)")
@@ -199,7 +195,7 @@ def test_a_sketch_has_the_period_of_its_plant(plant: str, library: Path, pico: P
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs cc")
-@pytest.mark.parametrize("plant", PLANTS)
+@pytest.mark.parametrize("plant", few(PLANTS, 2))
 def test_the_calibration_in_c_leaves_readings_at_both_ends_out_of_range(
     c_folder: Path, tmp_path: Path, plant: str
 ) -> None:

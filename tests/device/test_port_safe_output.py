@@ -15,8 +15,6 @@ from adamb.tools.device.micropython.interpreter import run_program
 from support.arduino import ARDUINO_H
 from support.on_board import MACHINE, copied, without_waiting
 
-pytestmark = pytest.mark.slow
-
 # ---- C ---------------------------------------------------------------------------------------------------
 
 # A bar whose sensor and controller fail as the script says. One letter per event: i init, s the safe output,

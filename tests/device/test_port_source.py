@@ -85,7 +85,6 @@ def gone_on(run: Path) -> list[int]:
     return block.tolist()
 
 
-@pytest.mark.slow
 def test_on_micropython_the_controller_goes_on_where_the_run_ended(tmp_path, run):
     folder = exported(tmp_path, run, "--trained", "--board", "pico")
     loop = (folder / "main.py").read_text()
@@ -98,7 +97,6 @@ def test_on_micropython_the_controller_goes_on_where_the_run_ended(tmp_path, run
     assert list(map(int, shown.split())) == gone_on(run)
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs cc")
 def test_in_c_the_controller_goes_on_where_the_run_ended(tmp_path, run):
     folder = exported(tmp_path, run, "--trained", "--c")

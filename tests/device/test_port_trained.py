@@ -18,7 +18,6 @@ from support.arduino import ARDUINO_H
 from support.command import refused
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.skipif(shutil.which("c++") is None or shutil.which("cc") is None, reason="needs cc and c++"),
 ]
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]

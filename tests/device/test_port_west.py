@@ -14,7 +14,7 @@ import yaml
 
 pytest.importorskip("ziglang", reason="pip install adamb[device]")
 MISSING = [name for name in ("west", "git") if shutil.which(name) is None]
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(MISSING), reason=f"{MISSING}: pipx install west")]
+pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"{MISSING}: pipx install west")
 
 
 def run(*command: object, folder: Path) -> str:

@@ -7,7 +7,6 @@ drivers of tests/fault, which count and digest what they did.
 from __future__ import annotations
 
 import re
-import shutil
 from array import array
 from functools import cache
 from pathlib import Path
@@ -17,10 +16,10 @@ import pytest
 from adamb.firmware_model.host.binding import ffi, lib, read_stats
 from support import programs
 from support.flash import fitting_bytes, sizes_of
-from support.paths import CORE, VECTORS
+from support.paths import VECTORS
 from support.programs import FOREIGN, HOST
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.campaign
 FILES = sorted(VECTORS.glob("*.jsonl"))
 AFTERWARDS = ["check", "scrub", "stats", "save"]
 RUNS: dict[str, tuple[tuple[object, ...], str]] = {
@@ -127,20 +126,3 @@ def test_a_driver_prints_what_it_prints_on_this_computer(what: str, machine: str
 def test_a_misaligned_access_is_refused_where_these_programs_run(machine: str) -> None:
     assert programs.output(machine, "misaligned", 1) == "refused\n"
     assert programs.output(machine, "misaligned", 0).startswith("read")
-
-
-@pytest.mark.parametrize("machine", ["s390x"])
-def test_a_byte_order_taken_from_the_machine_is_noticed(machine: str, tmp_path: Path) -> None:
-    """Where the low byte is first, nothing shows."""
-    core = tmp_path / "core"
-    shutil.copytree(CORE, core)
-    source = (core / "adamb_snapshot.c").read_text()
-    text = "(uint8_t)(block[index >> 1] >> (8 * (index & 1)) & 0xFF)"
-    assert source.count(text) == 1, "the place of the fault has changed"
-    (core / "adamb_snapshot.c").write_text(source.replace(text, "((const uint8_t *)block)[index]"))
-    lines, recorded = programs.orders(VECTORS / "order-2-1-h5.jsonl")
-    given = "\n".join([*lines, "save"]) + "\n"
-    done = programs.start(machine, "obey", given=given, core=core)
-    *answers, saved = done.stdout.splitlines()
-    assert done.returncode == 0 and answers == recorded, "the streams do not see it"
-    assert saved != programs.output(HOST, "obey", given=given).splitlines()[-1]

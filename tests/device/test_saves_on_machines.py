@@ -12,6 +12,7 @@ from adamb.budgets.controller import make_config
 from adamb.firmware_model import _spec
 from adamb.firmware_model.host import binding
 from adamb.firmware_model.host.binding import ffi, lib
+from support.campaigns import few
 from support.flash import TEARS, CStore, Flash, fitting_bytes, sizes_of
 from support.twins import CGuard
 from support.used_blocks import CONFIGS, DAMAGED, new_block
@@ -21,7 +22,7 @@ for _package in ("ziglang", "elftools", "unicorn"):
 machines = pytest.importorskip("support.machines")
 saves = pytest.importorskip("support.machine_saves")
 
-every_machine = pytest.mark.parametrize("machine", machines.KINDS)
+every_machine = pytest.mark.parametrize("machine", few(machines.KINDS))
 OTHER = {"powerpc": "riscv32", "mips": "s390x", "riscv32": "mips", "s390x": "powerpc"}
 """To which processor a snapshot goes from another."""
 

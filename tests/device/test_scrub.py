@@ -9,6 +9,7 @@ from adamb.tools.device.emulator.compile import MemoryMap, build_image
 from adamb.tools.device.emulator.cortex_m import Machine
 from adamb.tools.device.emulator.elf import Image
 from adamb.tools.device.latency.heaviest import watch
+from support.campaigns import few
 
 for _package in ("ziglang", "unicorn", "capstone"):
     pytest.importorskip(_package, reason="pip install adamb[device]")
@@ -16,7 +17,7 @@ for _package in ("ziglang", "unicorn", "capstone"):
 SLICE_MAX = 4000
 
 
-@pytest.mark.parametrize(("problem", "budget"), [("oil-noisy", 4096), ("oil-2d", 8192)])
+@pytest.mark.parametrize(("problem", "budget"), few([("oil-noisy", 4096), ("oil-2d", 8192)], rows=True))
 def test_no_slice_exceeds_4000_instructions_and_a_pass_comes_to_an_end(problem: str, budget: int) -> None:
     _, agent = watch(problem, steps=10_000, keep=5, instances=2, budget_bytes=budget)
     roots = ["adamb_scrub", "adamb_check"]

@@ -21,7 +21,6 @@ COMMANDS = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("said", COMMANDS)
 def test_a_command_that_works_for_long_shows_a_sign_of_life(
     said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

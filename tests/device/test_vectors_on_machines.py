@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from support import replay
+from support.campaigns import few
 from support.exact.model import Config
 from support.paths import VECTORS
 
@@ -20,8 +21,7 @@ machines = pytest.importorskip("support.machines")
 FILES = sorted(path for path in VECTORS.glob("*.jsonl") if not path.name.startswith("long-"))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", machines.KINDS)
+@pytest.mark.parametrize("name", few(machines.KINDS))
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_processor_agrees_with_the_exact_reference(path: Path, name: str, monkeypatch) -> None:
     def start(_: str, config: Any, words: int) -> Any:

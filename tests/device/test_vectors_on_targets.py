@@ -15,6 +15,7 @@ from adamb.tools.device.micropython.package import board_files
 from adamb.tools.device.port.common import TEMPLATES
 from support import replay
 from support.board_controller import BoardController
+from support.campaigns import few
 from support.paths import VECTORS
 from support.replay import Mismatch, Replay
 
@@ -37,8 +38,7 @@ def play_on(path: Path, target: str, monkeypatch: pytest.MonkeyPatch) -> int:
     return Replay(path, target).play()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("target", ["cortex-m0", "cortex-m3"])
+@pytest.mark.parametrize("target", few(["cortex-m0", "cortex-m3"]))
 @pytest.mark.parametrize("path", SHORT, ids=lambda path: path.stem)
 def test_a_cortex_m_agrees_with_the_exact_reference(
     path: Path, target: str, monkeypatch: pytest.MonkeyPatch
@@ -46,10 +46,13 @@ def test_a_cortex_m_agrees_with_the_exact_reference(
     assert play_on(path, target, monkeypatch) > 100
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "kind"),
-    [(path, "mpy") for path in FILES] + [(path, "py") for path in SHORT],
+    [
+        *((path, "mpy") for path in SHORT),
+        *(pytest.param(path, "mpy", marks=pytest.mark.campaign) for path in FILES if path not in SHORT),
+        *(pytest.param(path, "py", marks=pytest.mark.campaign) for path in SHORT),
+    ],
     ids=lambda value: value if isinstance(value, str) else value.stem,
 )
 def test_micropython_agrees_with_the_exact_reference(path: Path, kind: str) -> None:

@@ -11,6 +11,7 @@ from adamb.host_sim.runner import simulate
 from adamb.tools.device.latency.heaviest import WatchedAgent, price, replay, watch
 from adamb.tools.device.latency.meters import DeepestAct
 from adamb.tools.device.settings import DeviceSettings
+from support.campaigns import few
 
 for _package in ("ziglang", "unicorn", "capstone"):
     pytest.importorskip(_package, reason="pip install adamb[device]")
@@ -31,18 +32,16 @@ def gate(problem: str, steps: int, keep: int, instances: int) -> WatchedAgent:
     return agent
 
 
-@pytest.mark.parametrize("problem", ["oil-laplace", "oil-noisy"])
+@pytest.mark.parametrize("problem", few(["oil-laplace", "oil-noisy"]))
 def test_the_worst_of_a_hundred_thousand_observe_calls_is_bounded(problem: str) -> None:
     gate(problem, 100_000, 200, 10)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("problem", ["oil-laplace", "oil-noisy"])
+@pytest.mark.parametrize("problem", few(["oil-laplace", "oil-noisy"]))
 def test_the_worst_of_a_million_observe_calls_is_bounded_in_runs_of_2000_episodes(problem: str) -> None:
     gate(problem, 1_000_000, 1000, 100)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "problem",
     ["oil-laplace", "oil-noisy"],
@@ -51,7 +50,6 @@ def test_the_worst_of_a_million_observe_calls_is_bounded_in_runs_of_10000_episod
     gate(problem, 1_000_000, 1000, 20)
 
 
-@pytest.mark.slow
 def test_long_noisy_runs_fill_the_pool_so_that_reclaiming_is_measured_too() -> None:
     _, agent = watch("oil-noisy", steps=1_000_000, keep=10, instances=20)
     assert (agent.stats()["reclaims"] > 0).any()

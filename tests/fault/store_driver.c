@@ -23,13 +23,6 @@ enum { WORDS = 4096 };
 
 static char replay[200];
 
-/* In place of the CRC, to see that the tests notice a store that takes everything for sound. */
-uint32_t blind_crc(uint32_t crc, uint8_t byte);
-uint32_t blind_crc(uint32_t crc, uint8_t byte)
-{
-    return crc ^ (byte & 0);
-}
-
 static void fail(const char *what)
 {
     printf("FAILED %s: store_driver %s\n", what, replay);

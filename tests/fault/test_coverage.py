@@ -16,7 +16,6 @@ from support.coverage import gcovr, measure, missing
 from support.paths import CORE
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("gcc") or not shutil.which("gcov"), reason="needs gcc and gcov")
 def test_every_line_and_branch_of_the_core_is_run(tmp_path):
     measure(tmp_path)
@@ -25,16 +24,3 @@ def test_every_line_and_branch_of_the_core_is_run(tmp_path):
     assert names == {path.name for path in CORE.glob("*.c")} | {"adamb_internal.h"}
     assert sum(len(file["lines"]) for file in report["files"]) > 1000
     assert missing(report) == []
-
-
-def test_what_is_not_run_is_named():
-    lines = [
-        {"line_number": 1, "count": 0},
-        {"line_number": 2, "count": 3, "branches": [{"count": 3}, {"count": 0}]},
-        {"line_number": 3, "count": 1, "branches": [{"count": 1}, {"count": 1}]},
-    ]
-    found = missing({"files": [{"file": "adamb_pool.c", "lines": lines}]})
-    assert [line.split(": ")[:2] for line in found] == [
-        ["adamb_pool.c:1", "line never taken"],
-        ["adamb_pool.c:2", "1 branches never taken"],
-    ]

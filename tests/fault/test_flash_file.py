@@ -16,6 +16,7 @@ from adamb.budgets.errors import InputError
 from adamb.firmware_model import _spec, check, core, store
 from adamb.host_sim.blocks.flash_file import FileFlash
 from adamb.tools.cli import main
+from support.campaigns import few
 
 WORDS = 1024
 # Saves as fast as it can, and says the number of every completed save, which is also in the block.
@@ -70,8 +71,7 @@ def test_inspect_reads_the_file(tmp_path, capsys):
     assert "save 1 of a store" in capsys.readouterr().out
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("wait", [0.05, 0.21, 0.4])
+@pytest.mark.parametrize("wait", few([0.21, 0.05, 0.4]))
 def test_a_kill_loses_no_completed_save(tmp_path, wait):
     path = tmp_path / "controller.flash"
     child = subprocess.Popen([sys.executable, "-c", SAVER, path], stdout=subprocess.PIPE, text=True)

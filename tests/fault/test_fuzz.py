@@ -8,15 +8,12 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from support import fuzzing
 from support.paths import CORE
-
-pytestmark = pytest.mark.slow
 
 # File, text, replacement: a unit beside the block, links beside it, what C leaves undefined, what only the
 # checks of fuzz.c can see.
@@ -40,26 +37,36 @@ def fuzz(build_driver, tmp_path_factory) -> Path:
     return fuzzing.build(tmp_path_factory.mktemp("fuzz"), edges=True)
 
 
-def test_the_corpus_is_small_and_finds_nothing(fuzz):
-    assert sum(file.stat().st_size for file in fuzzing.CORPUS.iterdir()) < 100_000
-    done = run(fuzz, "replay", fuzzing.CORPUS)
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory) -> Path:
+    return fuzzing.unpacked(tmp_path_factory.mktemp("unpacked"))
+
+
+def test_the_corpus_finds_nothing(fuzz, corpus):
+    done = run(fuzz, "replay", corpus)
     assert done.returncode == 0, done.stderr
-    assert int(re.match(r"(\d+) inputs", done.stdout)[1]) == len(list(fuzzing.CORPUS.iterdir())) > 50
+    assert int(re.match(r"(\d+) inputs", done.stdout)[1]) == len(list(corpus.iterdir())) > 50
 
 
-def test_a_short_run_from_the_corpus_finds_nothing(fuzz, tmp_path):
-    done = run(fuzz, "run", 7, 0, 10, tmp_path, fuzzing.CORPUS)
+def test_the_same_inputs_are_packed_to_the_same_bytes(corpus, tmp_path):
+    fuzzing.pack(corpus, tmp_path / "again.zip")
+    assert (tmp_path / "again.zip").read_bytes() == fuzzing.ARCHIVE.read_bytes()
+
+
+def test_a_short_run_from_the_corpus_finds_nothing(fuzz, corpus, tmp_path):
+    done = run(fuzz, "run", 7, 0, 10, tmp_path, corpus)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "no finding" in done.stdout
 
 
 @pytest.mark.skipif(not shutil.which("gcov"), reason="needs gcov")
-def test_the_corpus_runs_most_of_the_core(tmp_path):
-    line = fuzzing.coverage(tmp_path, fuzzing.CORPUS)
+def test_the_corpus_runs_most_of_the_core(corpus, tmp_path):
+    line = fuzzing.coverage(tmp_path, corpus)
     lines, all_lines, branches, all_branches = map(int, re.findall(r"\d+", line)[1:])
     assert all_lines > 1000 and lines / all_lines > 0.9 and branches / all_branches > 0.8, line
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("engine", ["libfuzzer", "afl"])
 def test_the_engines_of_others_start_from_the_corpus_and_find_nothing(engine, tmp_path, monkeypatch, capfd):
     _, program, package = fuzzing.ENGINES[engine]
@@ -68,16 +75,6 @@ def test_the_engines_of_others_start_from_the_corpus_and_find_nothing(engine, tm
     arguments = ["fuzzing", "--engine", engine, "--runs", "2000", "--folder", str(tmp_path)]
     monkeypatch.setattr("sys.argv", arguments)
     assert fuzzing.main() == 0, capfd.readouterr().err[-2000:]
-
-
-@pytest.mark.parametrize(("code", "printed"), [(0, ["no find in 60 s of libfuzzer, seed 1"]), (1, [])])
-def test_a_search_of_some_length_says_whether_it_found_nothing(code, printed, monkeypatch, capsys):
-    engine = (lambda *arguments: code, sys.executable, "python")
-    monkeypatch.setitem(fuzzing.ENGINES, "libfuzzer", engine)
-    monkeypatch.setattr(fuzzing, "coverage", lambda *folders: "not measured")
-    monkeypatch.setattr(sys, "argv", ["fuzzing", "--engine", "libfuzzer", "--seconds", "60"])
-    assert fuzzing.main() == code
-    assert [line for line in capsys.readouterr().out.splitlines() if "corpus" not in line] == printed
 
 
 def test_the_same_seed_makes_the_same_executions(fuzz, tmp_path):
@@ -89,8 +86,9 @@ def test_the_same_seed_makes_the_same_executions(fuzz, tmp_path):
     assert kept[0] == kept[1] and len(kept[0]) > 50
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("name", PLANTS)
-def test_a_planted_bug_is_found_and_its_input_replays(name, fuzz, tmp_path):
+def test_a_planted_bug_is_found_and_its_input_replays(name, fuzz, corpus, tmp_path):
     file, text, replacement = PLANTS[name]
     core = tmp_path / "core"
     shutil.copytree(CORE, core)
@@ -98,7 +96,7 @@ def test_a_planted_bug_is_found_and_its_input_replays(name, fuzz, tmp_path):
     assert n >= 1, "the place of the bug has changed"
     (core / file).write_text(source)
     broken = fuzzing.build(tmp_path / "broken", edges=False, core=core)
-    done = run(broken, "run", 1, 0, 60, tmp_path, fuzzing.CORPUS)
+    done = run(broken, "run", 1, 0, 60, tmp_path, corpus)
     assert done.returncode != 0
     finding = re.search(r"FINDING after \d+ executions: fuzz replay (.+)", done.stdout)[1]
     assert run(broken, "replay", finding).returncode != 0, "the file shows it again"

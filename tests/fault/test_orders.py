@@ -30,6 +30,7 @@ def test_v_is_whole_in_every_order_of_the_stores(orders: Orders, tmp_path: Path)
     assert looks > 100_000 and reclaims > 100 and restarts > 5, line
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("file, number", NEEDED)
 def test_a_fence_that_is_left_out_is_noticed(orders: Orders, tmp_path: Path, file: str, number: int) -> None:
     parts = (CORE / file).read_text().split(FENCE)

@@ -18,22 +18,10 @@ from support.paths import CORE, FAULT
 TWO_SLOTS = (256, 512, 2)
 FOUR_SLOTS = (256, 512, 4)
 TWO_GROUPS_OF_TWO = (512, 1024, 2)
-SLIPS = {
-    "what was written is taken for what is there": ("!holds(s, slot, s->sequence, heads)", "0"),
-    "a head that cannot be read is no save": ("s->scanned = 0; /*", "(void)s; /*"),
-    "the newest save is erased": ("return NEXT_GROUP; /* the newest", "(void)group; /* the newest"),
-    "a number is given again": ("s->sequence = highest > s->sequence ? highest :", "s->sequence = 0 ? 0 :"),
-}
 
 
-def build(folder: Path, slip: tuple[str, str] | None = None) -> Path:
+def build(folder: Path) -> Path:
     sources = [*CORE.glob("*.c"), FAULT / "store_model.c"]
-    if slip is not None:
-        text = (CORE / "adamb_store.c").read_text()
-        assert text.count(slip[0]) == 1, "the place of the slip has changed"
-        changed = folder / "adamb_store.c"
-        changed.write_text(text.replace(*slip))
-        sources = [changed if source.name == changed.name else source for source in sources]
     command = ["gcc", *FLAGS, "-O2", *map(str, sources), "-o", str(folder / "store_model")]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -60,10 +48,3 @@ def test_no_sequence_of_saves_resets_and_faults_loses_the_newest_completed_save(
     assert out.endswith("0 losses\n"), out
     found = re.match(r"(\d+) sequences", out)
     assert found is not None and int(found[1]) > 10_000
-
-
-@pytest.mark.parametrize("slip", SLIPS.values(), ids=SLIPS)
-def test_the_model_notices_a_store_that_is_wrong(tmp_path: Path, slip: tuple[str, str]) -> None:
-    program = build(tmp_path, slip)
-    geometries = (TWO_SLOTS, FOUR_SLOTS, TWO_GROUPS_OF_TWO)
-    assert any("FAILED" in tried(program, *geometry, 4, 2) for geometry in geometries)

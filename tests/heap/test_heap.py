@@ -41,7 +41,6 @@ def run_steps(settings: DeviceSettings, budget_bytes: int, steps: int, kind: str
     return run_program("import heap", files, seconds=300)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "settings", "budget_bytes", "steps"), CASES, ids=[case[0] for case in CASES]
 )

@@ -73,14 +73,12 @@ def loss(first, second):
     return float(gap.mean()), float(stats.t.ppf(0.975, len(gap) - 1) * stats.sem(gap))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "least"), [("oil-laplace", 3.45), ("oil-quadratic", 4.54), ("oil-2d", 3.1)])
 def test_tracking_per_step_with_a_tuned_bonus_earns_at_least(name, least):
     seeds = range(1000, 1100) if name == "oil-laplace" else HELD_OUT
     assert mean_of(name, seeds=seeds, share="off", bonus=TUNED[name, "off"], detect="off") >= least
 
 
-@pytest.mark.slow
 def test_reclaiming_beats_freezing_in_a_small_block():
     """At 1 KiB five partitions of laplace do not fit; at 2 KiB they nearly do."""
     reclaim = mean_of("oil-laplace", budget=1024, share="off", when_full="reclaim")
@@ -91,13 +89,11 @@ def test_reclaiming_beats_freezing_in_a_small_block():
     assert mean_of("oil-laplace", budget=1024, share="auto", when_full="reclaim") >= 3.65
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "share"), [pair for pair in TUNED if pair not in DIVIDED_BY_THE_BONUS])
 def test_the_self_tuning_bonus_costs_at_most_one_per_cent(name, share):
     assert cost_of_tuning_itself(name, share) <= 1.0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "share"), DIVIDED_BY_THE_BONUS)
 def test_where_a_large_bonus_divides_earlier_the_self_tuning_one_costs_more(name, share):
     """With few samples for each of five partitions; the default shares one on oil-laplace and oil-2d."""
@@ -119,7 +115,6 @@ def cost_of_tuning_itself(name, share):
     return lost
 
 
-@pytest.mark.slow
 def test_sharing_decides_for_itself():
     """One partition where the steps are alike, one each where they are not, and finding out costs little."""
     assert mean_of("oil-laplace", instance="random") >= 3.9
@@ -133,7 +128,6 @@ def test_sharing_decides_for_itself():
     assert mean_of("oil-sparse", share="on") < 0.8 * apart.mean(), "else there was nothing to decide"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("share", ["off", "auto"])
 def test_after_a_jump_detection_brings_the_reward_back_within_a_quarter_of_the_run(share):
     """The deposit jumps at half time. Reward of the 50 episodes that end K/4 later against the 100 before."""
@@ -149,7 +143,6 @@ def test_after_a_jump_detection_brings_the_reward_back_within_a_quarter_of_the_r
     assert share_of_old["off"] < 0.75, "without detection a third does not come back"
 
 
-@pytest.mark.slow
 def test_detection_costs_nothing_where_nothing_changes():
     for name in OIL:
         on = returns(name, share="auto", detect="on").mean(axis=1)
@@ -159,7 +152,6 @@ def test_detection_costs_nothing_where_nothing_changes():
         assert lost <= 0.5
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "share"), TUNED)
 def test_acting_by_the_cached_action_costs_at_most_half_a_per_cent(name, share):
     """Against a search among all relevant balls at every act; the interval may reach into the limit."""

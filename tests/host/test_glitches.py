@@ -103,7 +103,6 @@ def zero_episodes(plant, rng):
 KINDS = [lost_samples, zero_rewards, zero_episodes]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("glitch", KINDS, ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize(
     ("name", "count"),
@@ -131,14 +130,12 @@ def change_of_return(label, plant, before):
     return change
 
 
-@pytest.mark.slow
 def test_a_controller_that_started_again_would_not_be_back_so_soon(trained):
     plant, before = trained("oil-laplace", 100)
     plant.agent.blocks[:] = build(CoreAgent, plant.problem, budget_bytes=None).blocks
     assert change_of_return("oil-laplace started again", plant, before).mean() < -15.0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["oil-laplace", "ambulance-1"])
 def test_a_door_that_stands_open_three_episodes_in_a_thousand_restarts_nothing(name):
     plant = Plant(name, range(FIRST_SEED, FIRST_SEED + 4), episodes=20_000)
@@ -149,7 +146,6 @@ def test_a_door_that_stands_open_three_episodes_in_a_thousand_restarts_nothing(n
     assert (plant.restarts == 0).all()
 
 
-@pytest.mark.slow
 def test_a_real_jump_restarts_every_controller_and_each_recovers():
     """The deposit jumps after 2,000 episodes. The 100 before are compared with those that end 1,000 later."""
     count = 100

@@ -15,8 +15,6 @@ from adamb.host_sim.registry import make_problem
 from adamb.host_sim.runner import Estimate, RunResult, estimate, simulate
 from adamb.tools.measure.standings import recovery
 
-pytestmark = pytest.mark.slow
-
 SEEDS = range(7000, 7020)
 FEW = SEEDS[:6]
 """Of a channel that simulates every request; leads there are eight times their intervals."""

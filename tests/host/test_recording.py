@@ -164,7 +164,6 @@ def test_a_recording_repeats():
     json.dumps(record(*prepared(episodes=5), 5)[0].meta)
 
 
-@pytest.mark.slow
 def test_recording_twenty_thousand_episodes_takes_under_twenty_megabytes():
     problem, agent = prepared(episodes=20_000, seeds=range(5), budget=4096)
     recorder = Recorder(problem, agent, 20_000)

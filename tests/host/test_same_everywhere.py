@@ -17,6 +17,7 @@ from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 from scipy import stats
 
 from adamb.host_sim import _sim_build, draws, exact_math
+from support.campaigns import few
 from support.paths import TESTS
 
 DISPATCHED = " ".join(name for name in __cpu_dispatch__ if __cpu_features__[name])
@@ -31,7 +32,6 @@ SETTINGS["all"] = {name: value for each in SETTINGS.values() for name, value in 
 QUICK = ["oil-laplace", "oil-noisy", "ambulance-1 shape", "cache-lite", "dram-lite"]
 #: Enough to run all of the host's C that computes with doubles.
 COMPILED = ["oil-noisy", "ambulance-1 shape"]
-FUSING = ["-O3", "-std=gnu99", "-ffp-contract=fast", "-mfma"]
 FAITHFUL = [flag for flag in _sim_build.FLAGS if not flag.startswith("-O")]
 COMPILERS = {"gcc": ["gcc"], "clang": [sys.executable, "-m", "ziglang", "cc"]}
 
@@ -77,13 +77,12 @@ def test_courses_do_not_depend_on_the_processor(here, tmp_path):
     assert differing(here, digest(tmp_path, "--quick", *QUICK, **SETTINGS["all"])) == []
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("setting", ["numpy", "blas", "libm"])
+@pytest.mark.parametrize("setting", few(["numpy", "blas", "libm"]))
 def test_courses_do_not_depend_on_one_choice_alone(setting, here, tmp_path):
     assert differing(here, digest(tmp_path, "--quick", *QUICK, **SETTINGS[setting])) == []
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_no_course_of_any_problem_depends_on_the_processor(tmp_path):
     plain, other = digest(tmp_path / "plain"), digest(tmp_path / "other", **SETTINGS["all"])
     assert len(plain) > 500
@@ -112,21 +111,12 @@ def test_those_settings_do_change_the_functions_of_the_libraries():
         assert found["libm"] != found["none"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("extra", [["-O1"], ["-O3", "-march=native"]], ids=" ".join)
 def test_courses_do_not_depend_on_the_compiler(compiler, extra, here, tmp_path):
     made = library(compiler, tmp_path, [*extra, *FAITHFUL])
     found = digest(tmp_path / "cache", "--quick", "--library", made, *COMPILED)
     assert differing(of(here, COMPILED), found) == []
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not __cpu_features__.get("FMA3"), reason="no fused multiply-add here")
-def test_a_compiler_that_fuses_would_be_noticed(here, tmp_path):
-    made = library("gcc", tmp_path, FUSING)
-    found = digest(tmp_path / "cache", "--quick", "--library", made, *COMPILED)
-    assert differing(of(here, COMPILED), found) != []
 
 
 def test_no_test_asserts_a_time():

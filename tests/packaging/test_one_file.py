@@ -14,8 +14,6 @@ import pytest
 from adamb.tools.maintain.documents import blocks
 from support.tree import ROOT, Copy
 
-pytestmark = pytest.mark.slow
-
 GUIDE = blocks((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
 FILES = {block.file: block.body for block in GUIDE if block.file is not None}
 

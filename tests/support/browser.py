@@ -4,6 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-SLOW = pytest.mark.slow
-RECORDED = ("full", pytest.param("steps", marks=SLOW), pytest.param("wide", marks=SLOW))
-KINDS = (*RECORDED, pytest.param("compared", marks=SLOW), "block")
+CAMPAIGN = pytest.mark.campaign
+RECORDED = ("full", pytest.param("steps", marks=CAMPAIGN), pytest.param("wide", marks=CAMPAIGN))
+KINDS = (*RECORDED, pytest.param("compared", marks=CAMPAIGN), "block")

@@ -11,15 +11,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+from support.fuzzing import unpacked
 from support.paths import CORE, FAULT
 
 POOL = "adamb_pool.o"
 
-# Program, its sources beside the core, the lines of arguments it is run with.
+# Program, its sources beside the core, the lines of arguments it is run with, where the corpus is unpacked.
 PROGRAMS: dict[str, tuple[list[str], list[list[object]]]] = {
     "edges": (["edges.c"], [[]]),
     "driver": (["driver.c"], [["runs", 1, 300, 400], ["refuse", 3, 120], ["damage", 1, 40, 300]]),
-    "fuzz": (["fuzz.c", "fuzz_main.c"], [["replay", FAULT / "corpus"]]),
+    "fuzz": (["fuzz.c", "fuzz_main.c"], [["replay", "corpus"]]),
     "store_driver": (
         ["store_driver.c"],
         [
@@ -42,6 +43,7 @@ def run(command: list[object], **options: object) -> str:
 
 def measure(folder: Path) -> None:
     """Build and run everything in the folder; the counts stay there."""
+    unpacked(folder)
     for source in sorted(CORE.glob("*.c")):
         run(["gcc", "-std=c99", "-O0", "--coverage", f"-I{CORE}", "-c", source], cwd=folder)
     core = sorted(folder.glob("adamb_*.o"))

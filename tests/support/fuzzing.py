@@ -3,7 +3,8 @@
 One in thirty executions looks for inputs that reach something new, in a build that counts edges; the rest
 mutates what was found, in a build that is three times as fast. Both are built with the address and the
 undefined-behaviour sanitizer. With `--engine libfuzzer` (clang) or `--engine afl` (AFL++) their search takes
-the place of ours; target and corpus are the same. `--coverage` prints what of the core the corpus runs.
+the place of ours; target and corpus are the same. `--coverage` prints what of the core the corpus runs;
+`--keep` adds to the corpus what the last run of our own engine or of libFuzzer found.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from zipfile import ZipFile, ZipInfo
 
 from support.drivers import SANITIZERS
 from support.paths import CORE, FAULT, ROOT
 
-CORPUS = FAULT / "corpus"
+ARCHIVE = FAULT / "corpus.zip"
 WARNINGS = ("-Wall", "-Wextra", "-Werror")
 
 
@@ -80,13 +82,38 @@ def coverage(folder: Path, *corpora: Path) -> str:
     return f"{inputs} inputs run {shares[0]} lines and {shares[1]} branches of the core"
 
 
+def unpacked(folder: Path, archive: Path = ARCHIVE) -> Path:
+    """The corpus as files, in a new folder in this one."""
+    inputs = folder / "corpus"
+    shutil.rmtree(inputs, ignore_errors=True)
+    with ZipFile(archive) as files:
+        files.extractall(inputs)
+    return inputs
+
+
+def pack(inputs: Path, archive: Path = ARCHIVE) -> None:
+    """Write the corpus: the same inputs are the same bytes on every machine, so nothing is compressed."""
+    with ZipFile(archive, "w") as files:
+        for path in sorted(inputs.iterdir()):
+            files.writestr(ZipInfo(path.name), path.read_bytes())
+
+
+def keep(folder: Path) -> None:
+    """Add the last run's inputs to the corpus: the smallest ones that reach all that they reach together."""
+    corpus, found = unpacked(folder), folder / "inputs"
+    program = build(folder / "edges", edges=True)
+    _check([str(program), "merge", str(corpus), str(corpus), str(found)])
+    pack(corpus)
+
+
 def _own(folder: Path, seed: int, runs: int, seconds: float) -> int:
     grown = folder / "inputs"
     shutil.rmtree(grown, ignore_errors=True)
     grown.mkdir(parents=True)
+    corpus = unpacked(folder)
     print(f"building in {folder}", flush=True)
     edges, fast = build(folder / "edges", edges=True), build(folder / "fast", edges=False)
-    for program, share, corpora in ((edges, 1 / 30, [CORPUS]), (fast, 29 / 30, [CORPUS, grown])):
+    for program, share, corpora in ((edges, 1 / 30, [corpus]), (fast, 29 / 30, [corpus, grown])):
         limits = [str(seed), str(round(runs * share)), str(seconds * share)]
         if subprocess.run([str(program), "run", *limits, str(grown), *map(str, corpora)]).returncode:
             return 1
@@ -101,7 +128,7 @@ def _libfuzzer(folder: Path, seed: int, runs: int, seconds: float) -> int:
     limits = [f"-seed={seed}", "-max_len=512", f"-artifact_prefix={folder}/"]
     limits += [f"-runs={runs}"] if runs else []
     limits += [f"-max_total_time={round(seconds)}"] if seconds else []
-    return subprocess.run([str(program), *limits, str(grown), str(CORPUS)]).returncode
+    return subprocess.run([str(program), *limits, str(grown), str(unpacked(folder))]).returncode
 
 
 def _afl(folder: Path, seed: int, runs: int, seconds: float) -> int:
@@ -112,7 +139,8 @@ def _afl(folder: Path, seed: int, runs: int, seconds: float) -> int:
     limits = ["-s", str(seed)]
     limits += ["-E", str(runs)] if runs else []
     limits += ["-V", str(round(seconds))] if seconds else []
-    command = ["afl-fuzz", "-i", str(CORPUS), "-o", str(folder / "afl-out"), *limits, "--", str(program), "-"]
+    folders = ["-i", str(unpacked(folder)), "-o", str(folder / "afl-out")]
+    command = ["afl-fuzz", *folders, *limits, "--", str(program), "-"]
     code = subprocess.run(command).returncode
     return 1 if list((folder / "afl-out").glob("*/crashes/id*")) else code
 
@@ -133,9 +161,12 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "fuzz")
     parser.add_argument("--coverage", action="store_true", help="only print what the corpus runs")
+    parser.add_argument("--keep", action="store_true", help="only add to the corpus what the last run found")
     options = parser.parse_args()
-    if options.coverage:
-        print(coverage(options.folder, CORPUS))
+    if options.keep:
+        keep(options.folder)
+    if options.keep or options.coverage:
+        print(coverage(options.folder, unpacked(options.folder)))
         return 0
     run, program, package = ENGINES[options.engine]
     if shutil.which(program) is None:
@@ -148,5 +179,5 @@ def main() -> int:
     if code == 0 and options.seconds:
         print(f"no find in {options.seconds:.0f} s of {options.engine}, seed {options.seed}")
     if shutil.which("gcov"):
-        print(f"corpus: {coverage(options.folder, CORPUS)}")
+        print(f"corpus: {coverage(options.folder, unpacked(options.folder))}")
     return code

@@ -1,7 +1,7 @@
 """Whole programs for other processors, run by QEMU: tests/device/whole.c, the core, drivers of tests/fault.
 
 The compiler is Debian's for that processor, the emulator Debian's qemu-user. Where there is no such compiler
-`make machines` takes zig, which compiles a C library first: a minute, once. A program is kept by what it is
+`make campaigns` takes zig, which compiles a C library first: a minute, once. A program is kept by what it is
 made of, so that only a change compiles it again.
 """
 
@@ -29,7 +29,7 @@ DRIVERS = ("driver", "edges", "flips", "long_run", "soak", "store_driver")
 FLAGS = ("-std=gnu99", "-O2", "-Wall", "-Wextra", "-Werror", "-DPEAK_KIB=0", f"-I{FAULT}")
 HOST = "this computer"
 BY_ZIG = "ADAMB_MACHINES_BY_ZIG"
-"""Set by `make machines`."""
+"""Set by `make campaigns`."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def compiler(name: str) -> list[str]:
     if name == HOST:
         raise Missing("needs gcc")
     if not os.environ.get(BY_ZIG):
-        raise Missing(f"needs {gcc or 'a compiler of Debian'} and its C library, or zig: make machines")
+        raise Missing(f"needs {gcc or 'a compiler of Debian'} and its C library, or zig: make campaigns")
     if importlib.util.find_spec("ziglang") is None:
         raise Missing("needs zig: pip install adamb[device]")
     zig = [sys.executable, "-m", "ziglang", "cc", "-target", FOREIGN[name].zig]

@@ -28,7 +28,7 @@ class Copy:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        ignore = shutil.ignore_patterns(*NEVER, "corpus")
+        ignore = shutil.ignore_patterns(*NEVER)
         for name in FOLDERS:
             shutil.copytree(ROOT / name, folder / "adamb" / name, ignore=ignore)
         shutil.copytree(ROOT / "tests", folder / "tests", ignore=ignore)

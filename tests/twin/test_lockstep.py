@@ -17,11 +17,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from adamb.budgets.errors import InputError
-from adamb.firmware_model import _spec, counts
+from adamb.firmware_model import _spec
 from adamb.firmware_model import core as twin
 from adamb.firmware_model.host import binding
 from adamb.tools.inspect.word_names import unit_words, word_name
-from adamb.tools.maintain.lockstep import Case, Pair, TwinsDiverged, case_of, draw_case, run_case
+from adamb.tools.maintain.lockstep import Case, Pair, case_of, draw_case, run_case
 from adamb.tools.maintain.worlds import KINDS, World
 
 # One case for every counter and every turn of the controller that random cases seldom take.
@@ -76,13 +76,13 @@ def test_corners_keep_the_same_words(name: str) -> None:
     corner(name)
 
 
-@pytest.mark.parametrize("seed", range(1, 26))
+@pytest.mark.parametrize("seed", range(1, 6))
 def test_random_cases_keep_the_same_words(seed: int) -> None:
     run_case(draw_case(seed, 2500))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1000, 1400, 20))
+@pytest.mark.campaign
+@pytest.mark.parametrize("seed", range(1000, 1420, 20))
 def test_a_million_steps_keep_the_same_words(seed: int) -> None:
     for case_seed in range(seed, seed + 20):
         run_case(draw_case(case_seed, 2500))
@@ -123,23 +123,6 @@ def test_a_ball_reaches_its_largest_sample_count() -> None:
     pair = corner("full-count")
     root = pair.c_block[pair.c_block[_spec.H_STEPS_AT]]
     assert pair.c_block[4 * root + _spec.R_N] & _spec.N_MAX == _spec.N_MAX
-
-
-def test_a_slip_in_one_twin_is_named_with_step_word_and_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    halve = counts.count_up
-
-    def twice(w: array, index: int) -> None:
-        halve(w, index)
-        halve(w, index)
-
-    monkeypatch.setattr(counts, "count_up", twice)
-    case = CORNERS["saturation"]
-    with pytest.raises(TwinsDiverged) as caught:
-        run_case(case)
-    text = str(caught.value)
-    assert "header word saturations" in text
-    assert text.startswith("step ")
-    assert case_of(text.split("--case ")[1].strip("'\n")) == case
 
 
 def test_the_command_that_repeats_a_case_runs() -> None:

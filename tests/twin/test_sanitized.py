@@ -43,7 +43,7 @@ def lockstep(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env=os.environ | settings, capture_output=True, text=True)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.skipif(None in LIBRARIES, reason="needs gcc with libasan and libubsan")
 def test_sanitizers_find_nothing_in_random_runs(tmp_path: Path) -> None:
     done = lockstep(tmp_path, "--seed", "2000", "--cases", "60", "--steps", "1200")

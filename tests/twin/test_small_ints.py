@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from adamb.firmware_model import _spec
-from adamb.tools.device.micropython.package import modules
 from adamb.tools.maintain.lockstep import Case, draw_case
 from adamb.tools.maintain.worlds import World
-from support.small_ints import LARGEST, LeftSmallInts, load_guarded
+from support.campaigns import few
+from support.small_ints import LARGEST, load_guarded
 
 # Long sums of large values: one full ball, rewards at the top, the largest bonus, the largest block.
 EXTREMES = [
@@ -50,7 +49,7 @@ def test_extreme_runs_stay_within_31_bits(number: int) -> None:
     assert len(guard.largest) > 200
 
 
-@pytest.mark.parametrize("seed", range(50, 60))
+@pytest.mark.parametrize("seed", few(range(50, 60), 3))
 def test_random_runs_stay_within_31_bits(seed: int) -> None:
     core, _ = load_guarded()
     play(core, replace(draw_case(seed, 500), disorder=False))
@@ -63,17 +62,3 @@ def test_products_come_close_to_the_limit_so_that_the_guard_had_work() -> None:
     root = controller.w[controller.w[_spec.H_STEPS_AT]]
     assert controller.w[4 * root + _spec.R_N] & _spec.N_MAX == _spec.N_MAX
     assert max(guard.largest.values()) > LARGEST // 4
-
-
-def test_a_product_that_is_too_large_is_noticed(tmp_path: Path) -> None:
-    sources = {path.stem: path for path in modules()}
-    broken = tmp_path / "number.py"
-    text = sources["number"].read_text()
-    assert "& DITHER_MASK" in text
-    broken.write_text(text.replace("& DITHER_MASK", "& 0xFFFF"))
-    core, _ = load_guarded(sources | {"number": broken})
-    controller = core.init(Case().config(), array("H", bytes(8192)))
-    controller.w[_spec.H_EPISODES] = 60000
-    controller.act(0, [0], array("H", (0,)))
-    with pytest.raises(LeftSmallInts, match="number"):
-        controller.observe(0, 0, [0])

@@ -63,7 +63,7 @@ def test_every_single_flip_is_told():
     assert missed == 0
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_two_flips_are_told_but_for_one_pair_in_a_hundred_thousand():
     words = headers(4000)
     sound = seals(words)

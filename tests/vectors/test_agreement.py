@@ -145,14 +145,14 @@ def test_words_agree_where_counts_and_sums_stop(core: str, config: Config, **str
     agree(core, config, steps=80, planted=True, **stream)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @given(config=configs, planted=st.booleans(), **streams)
 @settings(relaxed, max_examples=60)
 def test_words_of_c_agree_over_sixty_thousand_steps(config: Config, planted: bool, **stream: Any) -> None:
     agree("c", config, steps=1000, planted=planted, **stream)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("core", TWINS)
 @pytest.mark.parametrize("share", (0, 1, 2))
 @pytest.mark.parametrize("paper", (0, 1))

@@ -21,6 +21,7 @@ import pytest
 from adamb.firmware_model import _spec
 from adamb.tools.maintain import generate_spec
 from support import generate, recipes
+from support.campaigns import few
 from support.paths import VECTORS
 
 SPEC = tomllib.loads((generate_spec.FIRMWARE / "spec.toml").read_text())
@@ -105,17 +106,13 @@ def new_streams(folder: Path) -> list[str]:
     return changed
 
 
-@pytest.mark.parametrize(
-    "names",
-    [pytest.param(names, marks=pytest.mark.slow if names != GROUPS[0] else []) for names in GROUPS],
-    ids=" ".join,
-)
+@pytest.mark.parametrize("names", few(GROUPS), ids=" ".join)
 def test_one_edit_changes_the_learner_everywhere(names, tmp_path, monkeypatch):
     edited(tmp_path, monkeypatch, names)
     assert new_streams(tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("name", LEARNER)
 def test_each_edit_alone_changes_a_stream(name, monkeypatch):
     monkeypatch.setattr(_spec, name.upper(), EDITS[name])
@@ -128,13 +125,3 @@ def test_each_edit_alone_changes_a_stream(name, monkeypatch):
 def test_what_is_not_free_follows_from_the_rest():
     entries = 1 << 16 - ENTRY_SHIFT
     assert entries == 2 * SPEC["constants"]["share_table_units"] > SPEC["constants"]["horizon_max"]
-
-
-def test_a_number_that_was_typed_twice_would_be_noticed(tmp_path, monkeypatch):
-    edited(tmp_path, monkeypatch, next(names for names in GROUPS if "early_error_shift" in names))
-    core = tmp_path / "adamb" / "firmware_model" / "c" / "adamb_learn.c"
-    text = core.read_text()
-    assert text.count("ADAMB_EARLY_ERROR_SHIFT") == 1
-    core.write_text(text.replace("ADAMB_EARLY_ERROR_SHIFT", str(LEARNER["early_error_shift"])))
-    with pytest.raises(AssertionError, match="core c: after observe"):
-        new_streams(tmp_path)

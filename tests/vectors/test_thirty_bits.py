@@ -9,7 +9,7 @@ import pytest
 
 from adamb.firmware_model import _spec as spec
 from support.exact import numbers as num
-from support.exact.bounded import LIMIT, Bounded, OutOfBounds
+from support.exact.bounded import LIMIT, Bounded
 from support.exact.model import Config, thresholds
 from support.exact.plant import plant
 from support.exact.reference import Exact, init, required_words
@@ -84,19 +84,6 @@ def test_shifted_weights_stay_inside_the_table_of_reciprocals() -> None:
             continue
         s = num.shift(sum(counts))
         assert 124 <= sum(num.shifted(count, s) for count in counts) <= 255, counts
-
-
-def test_the_bounded_integer_notices() -> None:
-    with pytest.raises(OutOfBounds):
-        Bounded(1 << 15) * (1 << 15)
-    with pytest.raises(OutOfBounds):
-        (1 << 20) * Bounded(1 << 10)
-    with pytest.raises(OutOfBounds):
-        Bounded(-1) >> 1
-    with pytest.raises(OutOfBounds):
-        -7 // Bounded(2)
-    assert isinstance(1 << Bounded(3), Bounded) and 1 << Bounded(3) == 8
-    assert isinstance(sum([Bounded(1), Bounded(2)]), Bounded)
 
 
 def test_generated_tables_follow_their_formulas() -> None:

@@ -11,7 +11,7 @@ from adamb.host_sim.blocks.ball import coordinates
 from adamb.host_sim.blocks.recording import Recording
 from adamb.host_sim.blocks.view import BlockView
 from adamb.tools.cli import main
-from support.browser import RECORDED, SLOW
+from support.browser import RECORDED
 
 PIXELS = "document.querySelector('#explorer .learned canvas').toDataURL()"
 
@@ -145,7 +145,6 @@ def test_the_page_decodes_every_ball_as_the_host_does(visit, reports, folders, k
                 assert sorted(rows) == sorted(expected)
 
 
-@SLOW
 def test_play_runs_through_the_frames_and_stops_at_the_end(visit, reports):
     with visit(reports["full"]) as found:
         page = found.page
@@ -175,7 +174,6 @@ def test_colours_and_overlays_change_the_picture(visit, reports):
         assert page.evaluate(overlay) != before
 
 
-@SLOW
 def test_the_explorer_works_by_keyboard_alone(visit, reports, folders):
     view = last_view(folders["full"])
     with visit(reports["full"]) as found:
@@ -205,7 +203,6 @@ def test_the_explorer_works_by_keyboard_alone(visit, reports, folders):
         assert page.locator(".step[data-h='1']").get_attribute("aria-checked") == "true"
 
 
-@SLOW
 def test_with_four_axes_two_are_chosen_and_the_others_cut(visit, reports, folders):
     view = last_view(folders["wide"])
     with visit(reports["wide"]) as found:
@@ -233,7 +230,6 @@ def _holds(view, ball, point):
     return all(low[axis] <= value < low[axis] + side for axis, value in point.items())
 
 
-@SLOW
 def test_a_recorded_jump_of_the_world_changes_the_exact_picture(visit, reports):
     best = "document.querySelector('#explorer .best canvas').toDataURL()"
     with visit(reports["steps"]) as found:
@@ -242,7 +238,6 @@ def test_a_recorded_jump_of_the_world_changes_the_exact_picture(visit, reports):
         assert found.page.evaluate(best) != after
 
 
-@SLOW
 def test_recordings_of_several_runs_can_be_chosen(visit, reports, folders):
     with visit(reports["compared"]) as found:
         page = found.page
@@ -267,7 +262,7 @@ def _end(cell):
     return coordinates(cell.code, 1, cell.bits)[0] + 2.0**-cell.bits
 
 
-@SLOW
+@pytest.mark.campaign
 def test_five_thousand_balls_and_two_hundred_frames_are_painted_one_by_one(visit, tmp_path):
     """Each frame is painted whole, from a page that stays small."""
     command = ["run", "oil-2d", "--gamma", "1", "--bonus", "0.3", "--budget", "64KiB", "--episodes", "6000"]

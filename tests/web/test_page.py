@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from support.browser import KINDS, SLOW
+from support.browser import CAMPAIGN, KINDS
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -37,7 +37,9 @@ def test_the_page_follows_the_scheme_and_the_button_turns_it(visit, reports, sch
         assert (sum(found.page.evaluate(background)) < 200) != dark
 
 
-@pytest.mark.parametrize("kind", ["full", *(pytest.param(name, marks=SLOW) for name in ("wide", "compared"))])
+@pytest.mark.parametrize(
+    "kind", ["full", *(pytest.param(name, marks=CAMPAIGN) for name in ("wide", "compared"))]
+)
 def test_a_phone_needs_no_sideways_scrolling(visit, reports, kind):
     with visit(reports[kind], width=390, height=844) as found:
         assert found.page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -31,7 +31,7 @@ def sample_image(target: str = "cortex-m0") -> Image:
 
 
 @pytest.mark.parametrize(
-    "target", ["cortex-m0", "cortex-m3", pytest.param("cortex-m4", marks=pytest.mark.slow)]
+    "target", ["cortex-m0", "cortex-m3", pytest.param("cortex-m4", marks=pytest.mark.campaign)]
 )
 def test_a_call_returns_what_c_returns(target: str) -> None:
     machine = Machine(sample_image(target), cpu=target)

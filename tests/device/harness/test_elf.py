@@ -27,7 +27,7 @@ def build(target: str, roots: list[str]) -> Image:
 
 @pytest.mark.parametrize(
     "target",
-    ["cortex-m0", *(pytest.param(n, marks=pytest.mark.slow) for n in cross.TARGETS if n != "cortex-m0")],
+    ["cortex-m0", *(pytest.param(n, marks=pytest.mark.campaign) for n in cross.TARGETS if n != "cortex-m0")],
 )
 def test_every_target_compiles_and_the_second_request_is_served_from_the_cache(target: str) -> None:
     image = build(target, ["sample_fill"])

@@ -20,7 +20,6 @@ def _stubs() -> None:
         pytest.skip(f"the stubs cannot be installed here: {error}")
 
 
-@pytest.mark.slow
 def test_what_boards_have_passes(tmp_path: Path) -> None:
     source = tmp_path / "good.py"
     source.write_text(
@@ -31,7 +30,6 @@ def test_what_boards_have_passes(tmp_path: Path) -> None:
     assert check({source.name: source}) == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [

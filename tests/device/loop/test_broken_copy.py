@@ -18,7 +18,6 @@ from support.serial_line import SerialLine
 
 BOARD = TESTS / "support" / "repl_board.mjs"
 TASK = ("oil-laplace", "--budget", "1KiB", "--episodes", 2, "--seeds", 1)
-pytestmark = pytest.mark.slow
 
 
 class Flips:

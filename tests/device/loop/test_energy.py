@@ -54,7 +54,6 @@ def test_instructions_of_a_cortex_m3_become_energy_on_a_board_that_executes_them
     assert made["act_uj"] == pytest.approx([seconds[0] * 40_000 * 3.3, seconds[1] * 87_000 * 3.3])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("board", "says"),
     [("stm32f405", "µJ a learning step on stm32f405"), ("microbit", "none: what cortex-m3 counts is not")],
@@ -79,7 +78,6 @@ def test_a_period_that_is_too_short_costs_the_sentence_and_not_the_run():
     assert said.startswith("does not last: period = '1 s': act and observe take up to 2")
 
 
-@pytest.mark.slow
 def test_the_run_shows_energy_and_battery_of_the_board(capsys, tmp_path):
     arguments = ["--episodes", 4, "--seeds", 1, "--quiet", "--json", tmp_path / "r.json"]
     battery = ["--board", "microbit", "--battery", "1000mAh", "--period", "1s"]

@@ -55,7 +55,6 @@ def files(line: SerialLine) -> str:
     return done.stdout
 
 
-@pytest.mark.slow
 def test_a_board_is_given_what_it_needs_and_left_as_it_was(capsys, tmp_path, line):
     core = f"board:{line.port}"
     code, out, error = adamb(capsys, "run", *TASK, "--core", core, "--out", tmp_path / "run")
@@ -67,7 +66,6 @@ def test_a_board_is_given_what_it_needs_and_left_as_it_was(capsys, tmp_path, lin
     assert "main.txt" in files(line) and "adamb" not in files(line)
 
 
-@pytest.mark.slow
 def test_what_is_kept_is_used_again_and_another_version_is_not_replaced_unasked(capsys, line, monkeypatch):
     core = f"board:{line.port}"
     assert adamb(capsys, "run", *TASK, "--core", core, "--keep")[0] == 0
@@ -82,7 +80,6 @@ def test_what_is_kept_is_used_again_and_another_version_is_not_replaced_unasked(
     assert adamb(capsys, "run", *TASK, "--core", core, "--keep", "--quiet")[0] == 0
 
 
-@pytest.mark.slow
 def test_a_cable_that_is_pulled_and_plugged_in_again_costs_no_step(line):
     def pull(line: SerialLine) -> None:
         if line.requests > 40 and not pulled:
@@ -98,7 +95,6 @@ def test_a_cable_that_is_pulled_and_plugged_in_again_costs_no_step(line):
     assert there.digest == run("c").digest and np.array_equal(there.returns, run("c").returns)
 
 
-@pytest.mark.slow
 def test_a_board_that_loses_its_power_goes_on_where_it_was(line):
     def cut(line: SerialLine) -> None:
         if line.requests > 40 and not done:
@@ -114,7 +110,6 @@ def test_a_board_that_loses_its_power_goes_on_where_it_was(line):
     assert done and there.target["link"]["returns"] == 1 and there.digest == run("c").digest
 
 
-@pytest.mark.slow
 def test_a_board_that_stays_away_is_one_line_and_what_was_done_is_saved(capsys, tmp_path, line, monkeypatch):
     monkeypatch.setattr(board, "PATIENCE", Patience(reply_seconds=2.0, tries=2, return_seconds=1.0))
     line.on_bytes = lambda line: line.requests > 100 and line.unplug()
@@ -190,7 +185,6 @@ def test_a_serial_line_that_damages_what_passes_never_changes_a_result(tmp_path,
     assert there.target["link"]["repeats"] > 0 and sum(faults[0].done.values()) > 3
 
 
-@pytest.mark.slow
 def test_cells_of_a_sweep_on_one_board_take_turns(capsys, tmp_path, patient):
     line = served(tmp_path)
     (tmp_path / "s.toml").write_text(
@@ -232,7 +226,6 @@ def test_a_port_that_another_run_uses_is_one_line(capsys, tmp_path):
     os.close(far)
 
 
-@pytest.mark.slow
 def test_a_silent_port_is_one_line(capsys, monkeypatch):
     near, far = os.openpty()
     monkeypatch.setattr(board, "GREETING", Patience(reply_seconds=0.05, tries=1))

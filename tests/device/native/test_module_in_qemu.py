@@ -15,7 +15,7 @@ from adamb.tools.measure import micropython_native
 from support.native import CALLS, NATIVE, differences, heap_growth, needs_qemu, replayed, selftest
 from support.paths import VECTORS
 
-pytestmark = [pytest.mark.slow, needs_qemu]
+pytestmark = needs_qemu
 #: Machine, and the architecture of the .mpy file; none where the firmware has the module.
 BOARDS = {
     "module": ("mps2-an385", None),

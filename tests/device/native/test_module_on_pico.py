@@ -37,7 +37,6 @@ def image() -> Image:
 
 
 @needs_pico
-@pytest.mark.slow
 def test_cmake_links_module_and_core_into_flash_and_nothing_into_ram(image: Image) -> None:
     own = [each for each in image.symbols if each.name.startswith("adamb_") and each.size_bytes]
     names = {each.name for each in own}
@@ -48,7 +47,6 @@ def test_cmake_links_module_and_core_into_flash_and_nothing_into_ram(image: Imag
 
 
 @needs_pico
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["default-1-1-h5", "tracking-2-1-h16-reclaim"])
 def test_the_core_of_the_firmware_replays_recorded_streams(
     image: Image, name: str, monkeypatch: pytest.MonkeyPatch

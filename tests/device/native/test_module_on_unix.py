@@ -13,7 +13,7 @@ from adamb.tools.device.settings import DeviceSettings
 from support.native import CALLS, NATIVE, UnixBoard, differences, heap_growth, needs_unix, replayed, selftest
 from support.paths import VECTORS
 
-pytestmark = [pytest.mark.slow, needs_unix]
+pytestmark = needs_unix
 STREAMS = sorted(path for path in VECTORS.glob("*.jsonl") if not path.name.startswith("long-"))
 
 

@@ -12,7 +12,7 @@ from support.command import adamb, refused
 from support.native import needs_qemu
 from support.qemu_board import machine
 
-pytestmark = [pytest.mark.slow, needs_qemu]
+pytestmark = needs_qemu
 TASK = ("oil-laplace", "--budget", "1KiB", "--episodes", 4, "--seeds", 1)
 
 

@@ -220,7 +220,6 @@ def test_cache_lite_has_the_known_values():
     assert static_play(model, problem.best_static()).value(0, middle)[0] == pytest.approx(2.761, abs=1e-3)
 
 
-@pytest.mark.slow
 def test_cache_lite_rules_have_the_known_values():
     for policy, known in (("proportional", 2.778), ("greedy", 2.770)):
         problem = make_problem("cache-lite", range(SEED, SEED + 1000), instance="paper")
@@ -253,7 +252,6 @@ def test_a_scan_deserves_no_lines():
     assert (states[:, 0] > 0.6).all() and loop[512] > 0.8
 
 
-@pytest.mark.slow
 def test_planning_wins_at_least_8_percent_in_cache_slow():
     value = value_of_planning("cache-slow", seeds=range(SEED, SEED + 40), episodes=40)
     print(f"cache-slow: {value.share:.3f} +- {value.share_half_width:.3f} (seeds from {SEED})")

@@ -33,7 +33,6 @@ def test_actions_mean_the_knobs_of_the_specification():
 # ---- the simulated problems ----------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "policy, known",
     [("closed", 2.03), ("open", 1.79), ("timeout-100", 2.20), ("adaptive", 2.30), ("t-star", 2.53)],
@@ -89,7 +88,6 @@ def test_a_continuing_channel_is_not_reset():
     assert (problem.begin_episode() == state).all()
 
 
-@pytest.mark.slow
 def test_all_named_controllers_play_every_size():
     for name in ("dram-1x1", "dram-2x1", "dram-3x2"):
         known = make_problem(name, [1]).baselines()

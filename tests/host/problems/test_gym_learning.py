@@ -7,6 +7,7 @@ import pytest
 
 from adamb.host_sim.problem import make_problem
 from adamb.host_sim.runner import estimate, simulate
+from support.campaigns import few
 from support.paths import ROOT
 
 LAST = 100
@@ -32,8 +33,7 @@ def test_the_document_has_a_command_for_each_of_the_three():
     assert names == ["gym:Pendulum-v1", "gym:MountainCarContinuous-v0", "gym:CartPole-v1"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name, text", COMMANDS, ids=[name for name, _ in COMMANDS])
+@pytest.mark.parametrize("name, text", few(COMMANDS, rows=True), ids=[name for name, _ in COMMANDS])
 def test_the_documented_settings_clearly_beat_random_play(tmp_path, monkeypatch, name, text):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "angle.py").write_text(WRAPPER)
@@ -56,8 +56,7 @@ def documented(name):
     return [tuple(map(float, cell.split("±"))) for cell in row[1].split("|")]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name, text", COMMANDS, ids=[name for name, _ in COMMANDS])
+@pytest.mark.parametrize("name, text", few(COMMANDS, rows=True), ids=[name for name, _ in COMMANDS])
 def test_the_table_of_the_document_is_what_its_commands_print(tmp_path, monkeypatch, name, text):
     """Every number within the smaller interval, so that a table of an older learner is found."""
     monkeypatch.chdir(tmp_path)

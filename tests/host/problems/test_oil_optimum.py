@@ -101,7 +101,6 @@ def test_refining_the_grid_moves_random_instances_by_less_than_1e3(name, params)
     assert np.abs(problem.optimal().values_at(0, starts) - finer.values_at(0, starts)).max() < 2e-3
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["oil-noisy", "oil-sparse", "oil-authors-noise"])
 def test_refining_the_grid_moves_random_noisy_instances_by_less_than_1e3(name, monkeypatch):
     problem = make_problem(name, range(3))
@@ -126,7 +125,6 @@ def test_playing_the_optimal_policy_earns_exactly_the_optimal_value(name):
         assert np.abs(due).max() < 1e-3
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["oil-noisy", "oil-sparse", "oil-authors-noise"])
 def test_playing_the_optimal_policy_with_noise_earns_the_optimal_value_on_average(name):
     """Seeds 0..39, 250 episodes."""
@@ -159,7 +157,6 @@ def test_under_drift_half_the_optimum_follows_the_deposit():
     assert values[0] == values[1] and values[2] == values[3] == mirrored.mean[0] and values[0] != values[2]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["oil-noisy", "oil-authors-noise"])
 def test_under_drift_walk_the_table_agrees_with_solving_each_deposit(name):
     problem = make_problem(name, range(4), drift="walk")

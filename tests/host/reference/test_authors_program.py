@@ -31,7 +31,6 @@ def returns(name, seeds, factor, params):
     return result.returns.mean(axis=1)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "factor", "params", "count", "expected", "tolerance"),
     [

@@ -22,7 +22,6 @@ def tuned_reward(problem: str, agent: str, bonuses: tuple[float, ...], **options
     return result
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("problem", "options", "least"),
     [
@@ -36,7 +35,6 @@ def test_adaql_is_no_straw_man(problem, options, least):
     assert tuned_reward(problem, "adaql", (0.1, 0.3, 0.6, 1.0), **options) >= least
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("agent", "least"),
     [

@@ -36,7 +36,6 @@ class Fragile(Standin):
 """
 
 
-@pytest.mark.slow
 def test_a_worker_process_that_is_killed_costs_no_cell(tmp_path):
     marker = tmp_path / "died"
     problem = tmp_path / "fragile.py"
@@ -56,7 +55,6 @@ def cells_done(folder):
     return sorted((folder / "cells").glob("*.json")) if (folder / "cells").exists() else []
 
 
-@pytest.mark.slow
 def test_a_sweep_killed_with_signal_9_goes_on_to_the_same_tables(tmp_path):
     (tmp_path / "long.toml").write_text(LONG)
     folder = tmp_path / "out"
@@ -111,7 +109,6 @@ def wait_for_workers(address, count):
         client.wait_for_workers(count, timeout=60)
 
 
-@pytest.mark.slow
 def test_a_cluster_loses_a_worker_in_the_middle_and_no_cell(tmp_path):
     spec, folder, killed = spec_of(LONG), tmp_path / "cluster", []
 
@@ -130,13 +127,11 @@ def test_a_cluster_loses_a_worker_in_the_middle_and_no_cell(tmp_path):
     assert tables(folder) == tables(tmp_path / "here")
 
 
-@pytest.mark.slow
 def test_a_cluster_without_workers_is_said(tmp_path):
     with cluster(tmp_path, workers=0) as (address, *_), pytest.raises(InputError, match="has no workers"):
         run_sweep(spec_of(), tmp_path / "out", dask_engine(address, timeout_seconds=3))
 
 
-@pytest.mark.slow
 def test_a_cluster_that_goes_away_keeps_the_finished_cells(tmp_path):
     spec, folder = spec_of(LONG), tmp_path / "out"
     with cluster(tmp_path, workers=1) as (address, (worker,), scheduler):
@@ -152,7 +147,6 @@ def test_a_cluster_that_goes_away_keeps_the_finished_cells(tmp_path):
     assert len(cells_done(folder)) >= 3
 
 
-@pytest.mark.slow
 def test_a_cluster_that_is_not_there_is_said(tmp_path):
     pytest.importorskip("distributed")
     with pytest.raises(InputError, match=r"scheduler = 'tcp://127.0.0.1:1'"):

@@ -139,7 +139,6 @@ except InputError as error:
     assert peak < 150 * 1024
 
 
-@pytest.mark.slow
 def test_a_trace_of_100_megabytes_needs_less_than_200(tmp_path):
     path = tmp_path / "large.trace"
     rng = np.random.default_rng(SEED)

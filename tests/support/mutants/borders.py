@@ -139,9 +139,9 @@ def sealed(twin: Twin, size: float) -> Iterator[Any]:
             block = array("H", sound)
             block[word] = block[word] + change & 0xFFFF
             seal(block)
-            yield word, change, twin.check(block), twin.scrub(block, (0, 0, 0))
-            if 4 * block[_spec.H_UNITS] <= len(block):  # else only Python knows the length
-                yield twin.snapshot_bytes(block)
+            said = twin.check(block), twin.scrub(block, (0, 0, 0))
+            inside = 4 * block[_spec.H_UNITS] <= len(block)  # only Python knows how long an array is
+            yield word, change, said, twin.snapshot_bytes(block) if inside else None
 
 
 def free_units(twin: Twin, block: array) -> Iterator[Any]:

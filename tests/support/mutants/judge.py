@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from support.drivers import SANITIZERS
+from support.fuzzing import unpacked
 from support.mutants.borders import (
     counters,
     high_values,
@@ -65,7 +66,7 @@ FIRST = {
     "config": ("refusals",),
 }  # fmt: skip
 MEMORY = 2 << 30
-# Program: its sources, what it is linked with, the arguments of its runs.
+# Program: its sources, the arguments of its runs, where the corpus is unpacked.
 DRIVERS: dict[str, tuple[list[str], list[list[object]]]] = {
     "edges": (["edges.c"], [[]]),
     "store_driver": (
@@ -74,7 +75,7 @@ DRIVERS: dict[str, tuple[list[str], list[list[object]]]] = {
          ["wear", 64, 512, 4, 240, 9, 5], ["cuts", 64, 512, 3, 240, 5, 7, 2]],
     ),
     "driver": (["driver.c"], [["refuse", 3, 100], ["runs", 1, 60, 300], ["damage", 1, 12, 300]]),
-    "fuzz": (["fuzz.c", "fuzz_main.c"], [["replay", FAULT / "corpus"]]),
+    "fuzz": (["fuzz.c", "fuzz_main.c"], [["replay", "corpus"]]),
 }  # fmt: skip
 
 
@@ -118,6 +119,7 @@ class Judge:
         (checked / "pool_alloc.c").write_text(POOL_ALLOC)
         _compile(SANITIZED, checked / "pool_alloc.c", checked / "pool_alloc.o")
         self._checked_library(checked, {})
+        unpacked(checked)
         for name, (sources, _) in DRIVERS.items():
             mains = [checked / f"main_{Path(source).stem}.o" for source in sources]
             for source, target in zip(sources, mains, strict=True):
@@ -139,7 +141,7 @@ class Judge:
         for name, (_, runs) in DRIVERS.items():
             for arguments in runs:
                 command = [str(self.folder / "checked" / f"run_{name}"), *map(str, arguments)]
-                yield (name, *command[1:]), _printed(command, folder, limit)
+                yield (name, *command[1:]), _printed(command, self.folder / "checked", folder, limit)
 
     def c(self, mutation: Mutation, folder: Path) -> Verdict:
         folder.mkdir(parents=True, exist_ok=True)
@@ -253,12 +255,18 @@ def _compile(command: tuple[str, ...], source: Path, target: Path) -> bool:
     return subprocess.run(line, cwd=source.parent, capture_output=True).returncode == 0
 
 
-def _printed(command: list[str], library: Path, limit: float) -> tuple[object, str]:
+def _printed(command: list[str], folder: Path, library: Path, limit: float) -> tuple[object, str]:
     def prepare() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (int(limit), resource.RLIM_INFINITY))
 
     surroundings = os.environ | {"LD_LIBRARY_PATH": str(library)}
     done = subprocess.run(
-        command, env=surroundings, capture_output=True, text=True, errors="replace", preexec_fn=prepare
+        command,
+        cwd=folder,
+        env=surroundings,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        preexec_fn=prepare,
     )
     return done.returncode, done.stdout

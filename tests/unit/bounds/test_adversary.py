@@ -116,7 +116,7 @@ def test_no_run_of_the_core_exceeds_any_bound(**values):
     play_and_check(**values)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @given(**CONFIGURATIONS)
 @settings(max_examples=100, deadline=None)
 def test_no_run_of_many_configurations_exceeds_any_bound(**values):
