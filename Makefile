@@ -6,7 +6,7 @@ LOCKED := $(INSTALL) --require-hashes -r requirements
 C_SOURCES := $(wildcard firmware_model/c/*.c firmware_model/c/*.h firmware_model/host/batch/*.[ch] firmware_model/host/_binding_build.py \
     host_sim/c/*.[ch] host_sim/c/*/*.[ch] host_sim/_sim_build.py)
 
-.PHONY: demo device chip clock native test campaigns lint analyse prove fuzz fuzz-hour soak mutants release lock floor spec vectors tables clean
+.PHONY: demo device chip clock native test campaigns lint analyse prove fuzz fuzz-hour soak mutants release lock floor spec vectors tables size clean
 
 demo: .venv/.installed
 	@$(BIN)/adamb run oil-laplace --budget 4KiB --seeds 10 --record --plot --out runs/demo --force
@@ -158,6 +158,10 @@ vectors: .venv/.installed-test
 
 tables: .venv/.installed
 	$(BIN)/python -m adamb.tools.maintain.documents README.md firmware_model/DESIGN.md $(wildcard docs/*.md)
+
+# How large the house is.
+size: .venv/.installed
+	@$(BIN)/python tools/maintain/size.py
 
 clean:
 	rm -rf .venv build runs *.egg-info firmware_model/host/*.so host_sim/*.so

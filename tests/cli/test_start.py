@@ -10,7 +10,6 @@ import sys
 from support.paths import ROOT
 
 HEAVY = {"numpy", "scipy", "matplotlib", "gymnasium", "joblib", "psutil"}
-MOST_FILES = 20
 
 
 def traced(*arguments: str) -> dict[str, list[str]]:
@@ -31,9 +30,8 @@ def test_a_command_loads_no_other_command():
     assert found == ["adamb.tools.commands.boards"]
 
 
-def test_a_run_goes_through_few_files_and_the_guide_shows_them_all():
+def test_the_guide_shows_all_files_that_a_run_goes_through():
     files = traced("run", "oil-laplace", "--budget", "4KiB", "--episodes", "20", "--seeds", "2")["files"]
-    assert len(files) <= MOST_FILES, files
     guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     figure = guide[guide.index("## From the command line to the table") :].split("```")[1]
     assert set(re.findall(r"[\w/]+\.py", figure)) == set(files)
