@@ -239,12 +239,23 @@ def guards(twin: Twin, size: float) -> Iterator[Any]:
             yield from life_of_guard(twin, made, fields, Random(name), int(60 * size) + 10)
             yield from ends_of_guard(twin, made, fields)
         for short in (0, 40, twin.required_words(config) - 1):
-            refused = twin.open_guard(config, array("H", bytes(2 * short)), None)
-            yield refused if isinstance(refused, int) else 0
+            left = array("H", [0x5A5A] * short)
+            refused = twin.open_guard(config, left, None)
+            yield refused if isinstance(refused, int) else 0, digest(left)
+        yield from pending(twin, config, fields, words)
         yield twin.guard_without_config(block, twin.open_store(flash, words))
         other = twin.config(fields | {"horizon": fields["horizon"] + 1})
         taken = array("H", bytes(2 * words))
         yield isinstance(twin.open_guard(other, taken, twin.open_store(flash, words)), int), digest(taken)
+
+
+def pending(twin: Twin, config: Any, fields: dict[str, Any], words: int) -> Iterator[Any]:
+    """A save of a controller with an action pending at every step; restored, none is."""
+    flash, block = Flash(64, 1024, 4 * (words // 512 + 1), seed=7), array("H", bytes(2 * words))
+    made = twin.open_guard(config, block, twin.open_store(flash, words))
+    action = array("H", [0] * fields["d_a"])
+    yield [made.controller.act(h, [9] * fields["d_s"], action) for h in range(fields["horizon"])]
+    yield made.save(), digest(block), made.handle(_spec.ERR_BLOCK), digest(block)
 
 
 def ends_of_guard(twin: Twin, made: Any, fields: dict[str, Any]) -> Iterator[Any]:
