@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import zlib
 from array import array
 from collections.abc import Iterator
@@ -16,13 +17,13 @@ from support.planted import Fickle
 
 
 class Failing(Flash):
-    """Its read fails once."""
+    """Its read fails once, with this code; 0: it says nothing and delivers nothing."""
 
-    fails_at = 0
+    fails_at, code = 0, -1
 
     def read(self, address: int, buffer: Any) -> int:
         self.fails_at -= 1
-        return -1 if self.fails_at == 0 else super().read(address, buffer)
+        return self.code if self.fails_at == 0 else super().read(address, buffer)
 
 
 class Counted(Flash):
@@ -96,6 +97,7 @@ def stores(twin: Twin, size: float) -> Iterator[Any]:
     yield from far_apart(twin, blocks)
     yield from heads(twin, blocks)
     yield from failing_reads(twin, blocks)
+    yield from refusals(twin, blocks)
 
 
 def borders_of_store(twin: Twin) -> Iterator[Any]:
@@ -117,16 +119,30 @@ def failing_reads(twin: Twin, blocks: list[array]) -> Iterator[Any]:
     flash = Failing(64, 512, 4, seed=9)
     made = twin.open_store(flash, len(blocks[0]))
     yield [made.save(block) for block in blocks]
-    for number in range(1, 40):
+    for flash.code, number in itertools.product((-1, _spec.ERR_BLOCK, 0), range(1, 40)):
         again, found = twin.open_store(flash, len(blocks[0])), array("H", [0x5A5A] * len(blocks[0]))
         flash.fails_at = number
         yield number, again.restore(fitting(blocks[0]), found), again.newest, digest(found)
         flash.fails_at = number
         again = twin.open_store(flash, len(blocks[0]))
         yield again.newest, again.sequence
+        flash.fails_at = 1
+        yield again.restore(fitting(blocks[0]), found), again.newest, digest(found)
+        again = twin.open_store(flash, len(blocks[0]))
         flash.fails_at = number
         yield again.save(blocks[number % 3]), again.newest, again.sequence
         flash.fails_at = 0
+
+
+def refusals(twin: Twin, blocks: list[array]) -> Iterator[Any]:
+    """Saves of other dimensions, and a slot that is a little too small."""
+    words, other = len(blocks[0]), fitting(blocks[0])
+    other.horizon += 1
+    made, found = twin.open_store(Flash(64, 512, 4, seed=9), words), array("H", [0x5A5A] * words)
+    yield made.save(blocks[0]), made.restore(other, found), digest(found)
+    for less in range(0, 80, 4):
+        made = twin.open_store(Flash(8, 512, 4, seed=9), words - less)
+        yield less, made if isinstance(made, int) else made.save(blocks[0])
 
 
 def heads(twin: Twin, blocks: list[array]) -> Iterator[Any]:
