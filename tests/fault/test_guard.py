@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import random
 from array import array
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from adamb.budgets.controller import make_config
-from adamb.firmware_model import _spec, check, guard, store
+from adamb.firmware_model import _spec, check, core, guard, store
 from adamb.firmware_model.host import binding
 from adamb.firmware_model.host.binding import c_config, ffi, lib
 from support.flash import CStore, Flash
@@ -197,3 +198,19 @@ def test_what_is_no_argument_is_refused():
     assert lib.adamb_guard_open(opened, config, ffi.NULL, 400, ffi.NULL) == _spec.ERR_ARGUMENT
     assert lib.adamb_guard_open(opened, config, block, 40, ffi.NULL) == _spec.ERR_MEMORY
     assert guard.open(configured("1+1")[0], array("H", [0] * 40)) == _spec.ERR_MEMORY
+
+
+def test_a_store_of_the_program_that_says_restored_and_is_wrong_is_not_believed() -> None:
+    """In Python any object with restore and save may be the store."""
+    config, wrong = core.Config(), core.Config(horizon=4)
+
+    def broken(block: array) -> None:
+        core.init(config, block)
+        block[_spec.H_MAGIC] = 0
+
+    for leaves in (broken, lambda block: core.init(wrong, block)):
+        block = array("H", bytes(2 * 600))
+        own = SimpleNamespace(restore=lambda _, block, leaves=leaves: (leaves(block), 0)[1])
+        made = guard.open(config, block, own)
+        assert block[_spec.H_DIMS] == 1 | 1 << 4 | config.horizon << 8
+        assert made.controller.act(0, [9], array("H", [0])) == 0

@@ -269,9 +269,11 @@ def pending(twin: Twin, config: Any, fields: dict[str, Any], words: int) -> Iter
     """A save of a controller with an action pending at every step; restored, none is."""
     flash, block = Flash(64, 1024, 4 * (words // 512 + 1), seed=7), array("H", bytes(2 * words))
     made = twin.open_guard(config, block, twin.open_store(flash, words))
-    action = array("H", [0] * fields["d_a"])
+    action, later = array("H", [0] * fields["d_a"]), array("H", bytes(2 * words))
     yield [made.controller.act(h, [9] * fields["d_s"], action) for h in range(fields["horizon"])]
     yield made.save(), digest(block), made.handle(_spec.ERR_BLOCK), digest(block)
+    again = twin.open_guard(config, later, twin.open_store(flash, words))
+    yield digest(later), again.controller.act(0, [9] * fields["d_s"], action), digest(later)
 
 
 def ends_of_guard(twin: Twin, made: Any, fields: dict[str, Any]) -> Iterator[Any]:
