@@ -98,7 +98,7 @@ class Store:
         return get32(heads, _SEQUENCE)
 
     def _read_snapshot(self, slot, block):
-        """Read the snapshot behind the heads, into the block if there is one; True when its CRC is right."""
+        """Read the snapshot after the heads, into the block if there is one; True when its CRC is right."""
         end = STORE_HEAD_BYTES + get32(self.heads, _BYTES)
         state = snapshot.crc_new()
         for i in range(STORE_HEAD_BYTES, _SNAPSHOT_CRC):

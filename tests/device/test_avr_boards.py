@@ -126,7 +126,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("plant", few(PLANTS))
 def test_the_plain_loop_of_an_export_fits_into_an_uno(plain: Path, tmp_path: Path, plant: str) -> None:
-    """The flash behind its bootloader, and its RAM with the deepest stack."""
+    """The flash beside its bootloader, and its RAM with the deepest stack."""
     (tmp_path / "plant.h").write_text((plain / "plants" / f"{plant}.h").read_text())
     code = load_board("uno").core.code
     assert code is not None and load_board("uno").flash_bytes == UNO_FLASH

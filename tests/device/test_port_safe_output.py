@@ -86,8 +86,6 @@ NEVER = 1000
 
 def outputs(folder: Path, place: Path, loop: str, **script: object) -> str:
     """What the loop does for twelve periods, or until it only repeats the safe output."""
-    if shutil.which("cc") is None:
-        pytest.skip("needs cc")
     given = {"OUT": NEVER, "DAMAGE": NEVER, "CONFIG_DAMAGE": NEVER, "BREAK_CONFIG": "(void)0", "BAD_START": 0}
     given |= {"LOOP": f'"{loop}"'} | script
     (place / "script.c").write_text(SCRIPT + (FLASH if "guarded" in loop or "FLASHED" in script else ""))
@@ -204,8 +202,6 @@ int main(void)
 def test_one_read_that_fails_costs_a_guarded_loop_nothing_and_a_dead_flash_does_not_stop_it(
     c_folder: Path, tmp_path: Path
 ) -> None:
-    if shutil.which("cc") is None:
-        pytest.skip("needs cc")
     text = (c_folder / "guarded" / "guarded_main.c").read_text()
     (tmp_path / "often.c").write_text(text.replace("SAVE_EVERY 50u", "SAVE_EVERY 1u"))
     (tmp_path / "resets.c").write_text(RESETS)

@@ -151,7 +151,7 @@ static int guard_begin(guard_obj *self)
     if (self->store != mp_const_none && store_call(self, MP_QSTR_restore) == 0) {
         adamb_config config;
         mp_obj_t made = adamb_module_attach(self->block);
-        uint16_t *w = adamb_module_words(self->block).w; /* behind the program's own code, which may have moved it */
+        uint16_t *w = adamb_module_words(self->block).w; /* after the program's own code, which may have moved it */
         if (!mp_obj_is_small_int(made) && adamb_module_config(self->config, &config) == 0 &&
             w[ADAMB_H_DIMS] == adamb_config_dims(&config)) {
             for (uint32_t h = 0; h < config.horizon; h++) { /* pending when it was saved */
