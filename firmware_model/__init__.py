@@ -16,20 +16,10 @@ import sys
 
 TYPE_CHECKING = False  # what type checkers take for true; a board has no `typing`
 if TYPE_CHECKING:
-    from ._spec import (
-        ERR_ARGUMENT,
-        ERR_BLOCK,
-        ERR_CONFIG,
-        ERR_DEVICE,
-        ERR_DIMENSIONS,
-        ERR_EMPTY,
-        ERR_MEMORY,
-        ERR_ORDER,
-    )
-    from .check import stats
+    from ._spec import ERR_ARGUMENT, ERR_BLOCK, ERR_CONFIG, ERR_DEVICE, ERR_DIMENSIONS, ERR_EMPTY, ERR_MEMORY, ERR_ORDER
+    from .check import error_text, stats
     from .config import Config, required_words, thresholds
     from .core import Controller, attach, init
-    from .error import text as error_text
     from .host.binding import Controller as CController
     from .host.binding import init as c_init
 
@@ -60,7 +50,7 @@ _PLACES = {
     "Controller": ("core", "Controller"),
     "attach": ("core", "attach"),
     "c_init": ("host.binding", "init"),
-    "error_text": ("error", "text"),
+    "error_text": ("check", "error_text"),
     "init": ("core", "init"),
     "required_words": ("config", "required_words"),
     "stats": ("check", "stats"),

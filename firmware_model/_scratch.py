@@ -1,8 +1,8 @@
 """Words of the scratch array `t`: what the C core keeps on its stack, here made once per controller.
 
-`t` carries what one call decodes and finds (C: `adamb_call`), the arguments and results of functions that
-would otherwise need a larger frame, the paths of the two kinds of tree, and tables by depth. Only the
-configuration and the tables outlive a call; both follow from the block.
+C_ is what one call decodes, V_ a sample and the visit to its ball, B_ the best ball, which a scan chooses; T_ are
+arguments and results of functions that would otherwise need a larger frame. Only the configuration and its tables
+outlive a call; both follow from the block.
 """
 
 try:
@@ -13,84 +13,80 @@ except ImportError:
         return value
 
 
-# The configuration.
-T_D_S = const(0)
-T_D_A = const(1)
-T_HORIZON = const(2)
-T_CHUNKS = const(3)  # routing blocks a level
-T_FRACTION = const(4)
-T_FINEST = const(5)
-# The step of the call.
-T_H = const(6)
-T_STEP = const(7)  # first word of the step's words
-T_TREE = const(8)  # first word of the step that owns the tree: the first when steps share one
-T_SHARED = const(9)
-T_MOST = const(10)  # the most that can still be earned
-# The sample.
-T_STATE = const(11)
-T_ACTION = const(12)
-T_REWARD = const(13)
-T_NEXT = const(14)
-T_NEXT_SLOT = const(15)  # slot of V of the next state, 0 behind the last step
-# Descent.
-T_SLOT = const(16)
-T_REC = const(17)
-T_PARENT = const(18)
-T_LEVEL = const(19)
-T_WEIGHT = const(20)
-T_VALUE = const(21)
-T_EXPECTED = const(22)
-T_INHERITED_N = const(23)  # paper: samples of the ancestors
-# Scan.
-T_CODE = const(24)
-T_BEST_Q = const(25)
-T_BEST_ACTION = const(26)
-T_BEST_LEVEL = const(27)
-T_BLOCK = const(28)
-T_ABOVE = const(29)  # nearest record above
-# Ranking (C: `adamb_ranking`).
-T_PART = const(30)  # of what follows an action, in 1/256
-T_KEY = const(31)  # the highest, twice, + 1 if visited; -1 without a ball
-T_Q = const(32)  # of that ball, shifted like a surplus
-T_WHERE = const(33)  # its action code | level << 16
-T_INHERITED = const(34)  # what the record T_INHERITED_OF expects
-T_INHERITED_OF = const(35)
-T_RANK_N = const(36)  # visited balls: their samples, a few of each, and how many they are
-T_BALLS = const(37)
-T_FIRST_EXPECTED = const(38)  # the first expectation, and the others less this one
-T_RANK_SUM = const(39)
-T_SQUARES = const(40)
-T_TOP = const(41)  # mean reward of the ball that is played so far; by level, T_REWARD_ABOVE
+# What is decoded of the block (C: `adamb_call`): the configuration, and the step of the call.
+C_D_S = const(0)
+C_D_A = const(1)
+C_HORIZON = const(2)
+C_CHUNKS = const(3)  # routing blocks per level
+C_FRACTION = const(4)
+C_FINEST = const(5)
+C_DEEPEST = const(6)  # blocks on the longest path
+C_DIVISION = const(7)  # how the bits of a level are divided into blocks
+C_H = const(8)
+C_STEP = const(9)  # first word of the step's words
+C_TREE = const(10)  # first word of the step that owns the tree: the first when steps share one
+C_SHARED = const(11)
+C_HELD = const(12)  # the step that stands for a held episode, without a state and the last one
+C_V_MAX = const(13)  # the most that can still be earned
+# A sample, the visit of the descent to its ball (C: `adamb_visit`), and what the estimate of the ball is made of.
+V_STATE = const(14)
+V_ACTION = const(15)
+V_REWARD = const(16)
+V_NEXT = const(17)
+V_NEXT_SLOT = const(18)  # slot of V of the next state, 0 behind the last step
+V_SLOT = const(19)
+V_REC = const(20)
+V_PARENT = const(21)
+V_LEVEL = const(22)
+V_WEIGHT = const(23)
+V_VALUE = const(24)
+V_EXPECTED = const(25)
+V_INHERITED_N = const(26)  # paper: samples of the ancestors
+# The choice of a scan (C: `adamb_choice`).
+B_Q = const(27)
+B_ACTION = const(28)
+B_LEVEL = const(29)
+# A scan under way.
+T_CODE = const(30)
+T_BLOCK = const(31)
+T_ABOVE = const(32)  # nearest record above
+# Its ranking (C: `adamb_ranking`).
+T_PART = const(33)  # of what follows an action, in 1/256
+T_KEY = const(34)  # the highest, -1 without a ball
+T_Q = const(35)  # of that ball, shifted like a surplus
+T_WHERE = const(36)  # its action code | level << 16
+T_INHERITED = const(37)  # what the record T_INHERITED_OF expects
+T_INHERITED_OF = const(38)
+T_RANK_N = const(39)  # visited balls: their samples, a few of each, and how many they are
+T_BALLS = const(40)
+T_FIRST_EXPECTED = const(41)  # the first expectation, and the others less this one
+T_RANK_SUM = const(42)
+T_SQUARES = const(43)
 # Counts.
-T_BITS = const(42)  # of a count
-T_CELL = const(43)
-T_ENTRY = const(44)
-T_EMPTY = const(45)
-T_NEAR = const(46)
-T_NEAREST = const(47)
-T_SUM = const(48)
-T_TOTAL = const(49)
-T_TO = const(50)  # fold: the record that takes the counts, and its level
-T_TO_LEVEL = const(51)
-# Reclaiming a V node: where it lies.
-T_DEPTH = const(52)
-# Chains of counts: units that may still follow.
-T_LEFT = const(53)
-T_FOLD_LEFT = const(54)
-# Reclaiming in a partition: the record at hand had no credit left.
-T_SPENT = const(55)
+T_BITS = const(44)  # of a count
+T_CELL = const(45)
+T_ENTRY = const(46)
+T_EMPTY = const(47)
+T_NEAR = const(48)
+T_NEAREST = const(49)
+T_SUM = const(50)
+T_TOTAL = const(51)
+T_TO = const(52)  # fold: the record that takes the counts, and its level
+T_TO_LEVEL = const(53)
+T_LEFT = const(54)  # units of a chain that may still follow
+T_FOLD_LEFT = const(55)
+# Reclaiming: where a V node lies; in a partition, whether the record at hand had no clock bits left.
+T_DEPTH = const(56)
+T_SPENT = const(57)
 # By depth; blocks are numbered from 1.
-T_PATH = const(56)  # V nodes from the root down
-T_FIRST = const(70)  # scan: first slot for the state in the block at this depth
-T_OWNER = const(85)  # scan: the record that block belongs to
-# Tables by depth: where a block's bits are in the state code and in the action code.
-T_STATE_SHIFT = const(100)
-T_STATE_MASK = const(115)
-T_ACTION_SHIFT = const(130)
-T_ACTION_MASK = const(145)
-# More of the configuration.
-T_DEEPEST = const(160)  # blocks on the longest path
-T_DIVISION = const(161)  # how the bits of a level are divided into blocks
-# By level: mean reward of the record above the ball that is played, that of the ball where there is none.
-T_REWARD_ABOVE = const(162)
-T_WORDS = const(178)
+T_PATH = const(58)  # V nodes from the root down
+T_FIRST = const(72)  # scan: first slot for the state in the block at this depth
+T_OWNER = const(87)  # scan: the record that block belongs to
+# Tables by depth: where the bits of a block are in the state code and in the action code.
+C_STATE_SHIFT = const(102)
+C_STATE_MASK = const(117)
+C_ACTION_SHIFT = const(132)
+C_ACTION_MASK = const(147)
+C_TAUGHT = const(162)  # tracking, in an episode with actions of somebody else
+T_MOST = const(163)  # scan: balls that it may still visit
+T_WORDS = const(164)

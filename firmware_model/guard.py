@@ -16,14 +16,11 @@ from ._spec import S_ACTION, S_ROOT, S_V_SLOT, S_WORDS
 from ._spec import R_COUNTS
 
 # isort: on
-from .code import division as code_division
+from .check import state_dims, words_cell, words_counts, words_header, words_record
 from .config import dims
 from .core import attach, init
+from .number import code_division
 from .value import mean as value_mean
-from .words import cell as words_cell
-from .words import counts as words_counts
-from .words import header as words_header
-from .words import record as words_record
 
 RESTORED = 1
 REINITIALISED = 2
@@ -51,7 +48,7 @@ def _first(w, h):
 def _scrub_value(w, h, path):
     """Bits of the path that lead to a cell of V, -1 for damage on the way."""
     slot = _first(w, h) + S_V_SLOT
-    deepest = (w[H_DIMS] & 15) * (w[H_SCALE] >> 8)
+    deepest = state_dims(w, h) * (w[H_SCALE] >> 8)
     depth = 0
     while not w[slot] & TAG:
         if depth == deepest or not _in_use(w, w[slot]):
@@ -64,13 +61,13 @@ def _scrub_value(w, h, path):
     return depth if words_cell(w, slot, h) else -1
 
 
-def _scrub_record(w, rec, level):
-    if not words_record(w, rec << 2, level):
+def _scrub_record(w, rec, bits):
+    if not words_record(w, rec << 2, bits):
         return False
     unit = w[(rec << 2) + R_COUNTS]
     left = w[H_FRESH]
     while unit and not unit & TAG:
-        if left == 0 or not _in_use(w, unit) or not words_counts(w, unit << 2, level):
+        if left == 0 or not _in_use(w, unit) or not words_counts(w, unit << 2, bits):
             return False
         unit = w[unit << 2]
         left -= 1
@@ -79,12 +76,13 @@ def _scrub_record(w, rec, level):
 
 def _scrub_ball(w, h, path):
     """Bits of the path that lead to a ball, -1 for damage on the way."""
-    division = code_division(w[H_DIMS] & 15, w[H_DIMS] >> 4 & 15)
-    slot = _first(w, h if w[H_SHARE] == SHARE_OFF else 0) + S_ROOT
+    d_s = state_dims(w, h)
+    division = code_division(d_s, w[H_DIMS] >> 4 & 15)
+    slot = _first(w, h if w[H_SHARE] == SHARE_OFF or d_s == 0 else 0) + S_ROOT
     used = level = 0
     while not w[slot] & TAG:
         block = w[slot]
-        if not _in_use(w, block) or not _scrub_record(w, block, level):
+        if not _in_use(w, block) or not _scrub_record(w, block, d_s * level):
             return -1
         block = w[block << 2]
         if block & TAG:
@@ -121,10 +119,11 @@ def _scrub_free(w):
 def _advance(w, place):
     """To the next tree; 1 when a pass is complete."""
     place.path = 0
-    place.part = 1 if place.part == 0 and (place.h == 0 or w[H_SHARE] == SHARE_OFF) else 0
+    own = place.h == 0 or w[H_SHARE] == SHARE_OFF or place.h == w[H_DIMS] >> 8
+    place.part = 1 if place.part == 0 and own else 0
     if place.part == 0:
         place.h += 1
-    if place.h < w[H_DIMS] >> 8:
+    if place.h <= w[H_DIMS] >> 8:
         return 0
     place.h = 0
     return 1
@@ -136,7 +135,7 @@ def scrub(w, place):
         return ERR_ARGUMENT
     if not words_header(w) or not _scrub_free(w):
         return ERR_BLOCK
-    if place.h >= w[H_DIMS] >> 8 or place.path >> _PATH_BITS:
+    if place.h > w[H_DIMS] >> 8 or place.path >> _PATH_BITS:
         place.path = place.h = place.part = 0
     look = _scrub_ball if place.part else _scrub_value
     used = look(w, place.h, place.path)

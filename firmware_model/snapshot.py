@@ -3,6 +3,8 @@
     out = bytearray(snapshot.bytes(block))
     length = snapshot.save(block, out)             # negative: an ERR_ code
     code = snapshot.restore(out, config, block)    # 0, or an ERR_ code
+    length = snapshot.write(block, file)           # the same in pieces, to an open file, and back
+    code = snapshot.read(file, config, block)
 
 Everything is put together byte by byte and the CRC in two halves of 16 bits, so that no number leaves the
 31 bits that MicroPython keeps without allocating.
@@ -12,8 +14,8 @@ from array import array
 
 # isort: off
 from ._spec import SNAPSHOT_HEAD_BYTES, SNAPSHOT_MAGIC, SNAPSHOT_VERSION, SPEC_HASH, UNITS_MAX
-from ._spec import ERR_BLOCK, ERR_DIMENSIONS, ERR_MEMORY
-from ._spec import H_DIMS, H_FRESH, H_UNITS, H_WORDS
+from ._spec import ERR_BLOCK, ERR_DEVICE, ERR_DIMENSIONS, ERR_MEMORY
+from ._spec import H_DIMS, H_FRESH, H_MAGIC, H_UNITS, H_WORDS
 
 # isort: on
 from .check import check
@@ -25,6 +27,7 @@ AT_HASH = 4
 AT_UNITS = 6
 AT_WORDS = 8
 AT_CRC = 12
+PIECE_BYTES = 32
 # The CRC of each half byte: low byte first, its low 16 bits, then the high ones.
 _CRC_LOW = (
     b"\x00\x00\x64\x10\xc8\x20\xac\x30\x90\x41\xf4\x51\x58\x61\x3c\x71"
@@ -134,6 +137,22 @@ def save(block, out):
     return length
 
 
+def write(block, file):
+    """Write a snapshot to an open file in pieces; its length, or ERR_BLOCK or ERR_DEVICE."""
+    start = bytearray(SNAPSHOT_HEAD_BYTES)
+    piece = bytearray(PIECE_BYTES)
+    length = head(block, start, 0)
+    n = 0
+    for i in range(length):
+        piece[n] = byte(block, start, 0, i)
+        n += 1
+        if n == PIECE_BYTES or i + 1 == length:
+            if file.write(memoryview(piece)[:n]) != n:
+                return ERR_DEVICE
+            n = 0
+    return length
+
+
 def head_check(head, at, length):
     """0 when a head is one of this version and of a snapshot of this length; else ERR_BLOCK."""
     words = get32(head, at + AT_WORDS)
@@ -183,3 +202,53 @@ def restore(data, config, block):
     for i in range(SNAPSHOT_HEAD_BYTES, len(data)):
         put(block, i, data[i])
     return finish(data, 0, dims, block)
+
+
+def _read_words(file, head, block, first):
+    """Read what is behind the head, into the block if there is one; 0 when its CRC is right."""
+    end = SNAPSHOT_HEAD_BYTES + 2 * get32(head, AT_WORDS)
+    at = SNAPSHOT_HEAD_BYTES
+    state = crc_new()
+    for i in range(AT_CRC):
+        crc(state, head[i])
+    file.seek(at)
+    piece = bytearray(PIECE_BYTES)
+    while at < end:
+        n = min(end - at, PIECE_BYTES)
+        if file.readinto(memoryview(piece)[:n]) != n:
+            return ERR_DEVICE
+        for i in range(n):
+            crc(state, piece[i])
+            if block is not None:
+                put(block, at + i, piece[i])
+            if at == SNAPSHOT_HEAD_BYTES:
+                first[i] = piece[i]
+        at += n
+    return 0 if crc_is(state, head, AT_CRC) else ERR_BLOCK
+
+
+def read(file, config, block):
+    """The same from an open file in pieces, read twice: 0, an error of restore, or ERR_DEVICE for a file too short."""
+    head = bytearray(SNAPSHOT_HEAD_BYTES)
+    first = bytearray(PIECE_BYTES)
+    file.seek(0)
+    if file.readinto(head) != SNAPSHOT_HEAD_BYTES:
+        return ERR_DEVICE
+    if head_check(head, 0, SNAPSHOT_HEAD_BYTES + 2 * get32(head, AT_WORDS)):
+        return ERR_BLOCK
+    error = _read_words(file, head, None, first)
+    if error:
+        return error
+    units = get16(head, AT_UNITS)
+    if get16(first, 2 * H_UNITS) != units or get16(first, 2 * H_FRESH) << 2 != get32(head, AT_WORDS):
+        return ERR_BLOCK
+    dims = config_dims(config)
+    if get16(first, 2 * H_DIMS) != dims:
+        return ERR_DIMENSIONS
+    if units << 2 > len(block):
+        return ERR_MEMORY
+    error = _read_words(file, head, block, first)
+    if error:
+        block[H_MAGIC] = 0  # the check below then refuses and clears
+    found = finish(head, 0, dims, block)
+    return error or found

@@ -5,7 +5,7 @@ act on such a reading or learn from it. An array("H") would keep 16 bits of it a
 only, so that nothing is allocated: choose hundredths or thousandths of your unit. A range has
 at most 65536 values, as many as there are codes; every value then comes back from its code as it was.
 
-    degrees = unit.init(0, 4000)  # 0 to 40 degrees, in hundredths
+    degrees = Unit(0, 4000)  # 0 to 40 degrees, in hundredths
     state[0] = degrees.code(reading)
     if degrees.outside: ...  # drive an output that is safe without this reading
 
@@ -21,9 +21,19 @@ MOST_COUNTED = 0x3FFFFFFF
 
 
 class Unit:
-    """`zero` and `full` are the values of code 0 and of code 65535; the range may fall."""
+    """`zero` and `full` are the values of code 0 and of code 65535; the range may fall.
+
+    >>> degrees = Unit(0, 4000)
+    >>> degrees.code(2100), degrees.value(34406), degrees.code(9999), degrees.outside
+    (34406, 2100, 65535, 1)
+    >>> Unit(7, 7)
+    Traceback (most recent call last):
+    ValueError: the ends of a unit are 1 to 65535 apart
+    """
 
     def __init__(self, zero, full):
+        if zero == full or not -LAST <= full - zero <= LAST:
+            raise ValueError("the ends of a unit are 1 to 65535 apart")
         self.zero = zero
         self.full = full
         self.out_of_range = 0
@@ -54,15 +64,11 @@ class Unit:
 
 
 def init(zero, full):
-    """A unit, its counter and `outside` 0; or ERR_CONFIG where the ends are equal or more than 65535 apart.
-
-    >>> degrees = init(0, 4000)
-    >>> degrees.code(2100), degrees.value(34406), degrees.code(9999), degrees.outside
-    (34406, 2100, 65535, 1)
-    """
-    if zero == full or not -LAST <= full - zero <= LAST:
+    """A unit, its counter and `outside` 0; or ERR_CONFIG where the ends are equal or more than 65535 apart."""
+    try:
+        return Unit(zero, full)
+    except ValueError:
         return ERR_CONFIG
-    return Unit(zero, full)
 
 
 def _steps(span, code):

@@ -33,6 +33,11 @@ public:
         return adamb_act(block_, h, state, action);
     }
 
+    int given(int h, const uint16_t *state, const uint16_t *action)
+    {
+        return adamb_given(block_, h, state, action);
+    }
+
     int observe(int h, uint16_t reward, const uint16_t *next_state)
     {
         return adamb_observe(block_, h, reward, next_state);

@@ -1,5 +1,7 @@
-/* Configuration of a controller: fields, limits, the words it needs, and the words it becomes. */
+/* What a block begins with: its configuration, what a call decodes of it, and the pool of units. */
 #include "adamb_internal.h"
+
+/* Configuration of a controller: fields, limits, the words it needs, and the words it becomes. */
 
 void adamb_thresholds(adamb_config *config, uint8_t gamma, uint16_t phi_num, uint16_t phi_den)
 {
@@ -17,10 +19,10 @@ void adamb_config_default(adamb_config *config, uint8_t d_s, uint8_t d_a, uint8_
     config->d_s = d_s; /* one by one: no compiler asks for memset then */
     config->d_a = d_a;
     config->horizon = horizon;
-    config->paper = ADAMB_MODE_TRACKING;
-    config->own = 0;
+    config->mode = ADAMB_MODE_TRACKING;
+    config->split_counts = ADAMB_SPLIT_COUNTS_INHERITED;
     config->share = ADAMB_SHARE_TESTING;
-    config->freeze = ADAMB_WHEN_FULL_RECLAIM;
+    config->when_full = ADAMB_WHEN_FULL_RECLAIM;
     config->random_action = 0;
     config->detect = 1;
     config->auto_bonus = 1;
@@ -42,7 +44,7 @@ static uint8_t finest_level(const adamb_config *config)
     while (level < most && config->thresholds[level] <= ADAMB_THRESHOLD_MAX) {
         level++;
     }
-    if (config->d_s + config->d_a == 2 && !config->paper && !config->own) {
+    if (config->d_s + config->d_a == 2 && !config->mode && !config->split_counts) {
         level = (uint8_t)(level + ADAMB_FINEST_EXTRA < most ? level + ADAMB_FINEST_EXTRA : most);
     }
     return level;
@@ -56,7 +58,7 @@ static int valid(const adamb_config *g)
     if (g->horizon < 1 || g->horizon > ADAMB_HORIZON_MAX || g->share > ADAMB_SHARE_TESTING || g->bonus > ADAMB_BONUS_MAX) {
         return 0;
     }
-    if ((g->paper | g->own | g->freeze | g->random_action | g->detect | g->auto_bonus) > 1) {
+    if ((g->mode | g->split_counts | g->when_full | g->random_action | g->detect | g->auto_bonus) > 1) {
         return 0;
     }
     for (uint8_t level = 0; level <= ADAMB_LEVEL_MAX; level++) {
@@ -69,7 +71,7 @@ static int valid(const adamb_config *g)
 
 static uint32_t header_units(const adamb_config *g)
 {
-    return (uint32_t)(ADAMB_H_WORDS + finest_level(g) + 1 + g->horizon * ADAMB_S_WORDS + 3) >> 2;
+    return (uint32_t)(ADAMB_H_WORDS + finest_level(g) + 1 + (g->horizon + 1) * ADAMB_S_WORDS + 3) >> 2;
 }
 
 int32_t adamb_required_words(const adamb_config *config)
@@ -99,8 +101,9 @@ void adamb_config_write_header(const adamb_config *config, uint16_t *block, uint
     block[ADAMB_H_UNITS] = (uint16_t)(units > ADAMB_UNITS_MAX ? ADAMB_UNITS_MAX : units);
     block[ADAMB_H_DIMS] = (uint16_t)(config->d_s | config->d_a << 4 | config->horizon << 8);
     block[ADAMB_H_BITS] = adamb_code_division(config->d_s, config->d_a);
-    block[ADAMB_H_FLAGS] = (uint16_t)((config->paper ? ADAMB_FLAG_PAPER : 0) | (config->own ? ADAMB_FLAG_OWN : 0) |
-                                      (config->freeze ? ADAMB_FLAG_FREEZE : 0) |
+    block[ADAMB_H_FLAGS] = (uint16_t)((config->mode ? ADAMB_FLAG_PAPER : 0) |
+                                      (config->split_counts ? ADAMB_FLAG_OWN : 0) |
+                                      (config->when_full ? ADAMB_FLAG_FREEZE : 0) |
                                       (config->random_action ? ADAMB_FLAG_RANDOM : 0) |
                                       (config->detect ? ADAMB_FLAG_DETECT : 0) |
                                       (config->auto_bonus ? ADAMB_FLAG_AUTO_BONUS : 0));
@@ -114,4 +117,77 @@ void adamb_config_write_header(const adamb_config *config, uint16_t *block, uint
     for (uint8_t level = 0; level <= finest; level++) {
         block[ADAMB_H_WORDS + level] = config->thresholds[level];
     }
+}
+
+/* What a call needs to know, decoded from the block; the restart. */
+
+void adamb_call_decode(adamb_call *c, uint16_t *w, uint8_t h)
+{
+    uint16_t dims = w[ADAMB_H_DIMS];
+    c->w = w;
+    c->h = h;
+    c->held = h == dims >> 8;
+    c->d_s = (uint8_t)(c->held ? 0 : dims & 15);
+    c->d_a = (uint8_t)(dims >> 4 & 15);
+    c->horizon = (uint8_t)((dims >> 8) + c->held);
+    c->chunks = (uint8_t)((c->d_s + c->d_a + 1) >> 1);
+    c->bits = adamb_code_division(c->d_s, c->d_a);
+    c->fraction = (uint8_t)(w[ADAMB_H_SCALE] & 0xFF);
+    c->finest = (uint8_t)(w[ADAMB_H_SCALE] >> 8);
+    c->shared = w[ADAMB_H_SHARE] != ADAMB_SHARE_OFF && !c->held;
+    c->paper = w[ADAMB_H_FLAGS] & ADAMB_FLAG_PAPER;
+    c->taught = w[ADAMB_H_HELD] == ADAMB_HELD_TAUGHT && !has_flag(w, ADAMB_FLAG_PAPER | ADAMB_FLAG_RANDOM) && !c->held;
+    c->wide = c->chunks > 1 && !c->paper && !c->held;
+    c->first = w[ADAMB_H_POOL_AT];
+    c->links = w[ADAMB_H_UNITS] - c->first;
+    c->tree = adamb_call_step(w, 0);
+    c->step = c->tree + h * (uint32_t)ADAMB_S_WORDS;
+    if (!c->shared) {
+        c->tree = c->step;
+    }
+}
+
+
+/* Units of four words: a list of returned units, and the never used rest behind `fresh`. */
+
+uint16_t adamb_pool_room(const uint16_t *w)
+{
+    return (uint16_t)(w[ADAMB_H_FREE_N] + w[ADAMB_H_UNITS] - w[ADAMB_H_FRESH]);
+}
+
+static int inside(const uint16_t *w, uint16_t unit)
+{
+    return unit >= w[ADAMB_H_POOL_AT] && unit < w[ADAMB_H_UNITS];
+}
+
+uint16_t adamb_pool_alloc(uint16_t *w)
+{
+    uint16_t unit = w[ADAMB_H_FREE_HEAD];
+    if (inside(w, unit)) {
+        w[ADAMB_H_FREE_HEAD] = w[unit_base(unit)];
+        w[ADAMB_H_FREE_N]--;
+    } else if (inside(w, w[ADAMB_H_FRESH])) {
+        unit = w[ADAMB_H_FRESH]++;
+    } else {
+        return 0;
+    }
+    uint16_t *p = w + unit_base(unit);
+    p[0] = p[1] = p[2] = p[3] = 0;
+    uint16_t used = (uint16_t)(w[ADAMB_H_FRESH] - w[ADAMB_H_POOL_AT] - w[ADAMB_H_FREE_N]);
+    if (used > w[ADAMB_H_USED_PEAK]) {
+        w[ADAMB_H_USED_PEAK] = used;
+    }
+    return unit;
+}
+
+void adamb_pool_free(uint16_t *w, uint16_t unit)
+{
+    if (!inside(w, unit)) {
+        return;
+    }
+    uint16_t *p = w + unit_base(unit);
+    p[0] = w[ADAMB_H_FREE_HEAD];
+    p[1] = p[2] = p[3] = 0; /* a dump then shows freed units as such, and twins compare equal */
+    w[ADAMB_H_FREE_HEAD] = unit;
+    w[ADAMB_H_FREE_N]++;
 }

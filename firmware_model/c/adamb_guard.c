@@ -22,7 +22,7 @@ static int scrub_value(const adamb_call *c, uint32_t path)
         if (depth == c->d_s * c->finest || !in_use(c, w[slot])) {
             return -1;
         }
-        uint32_t node = at(w[slot]);
+        uint32_t node = unit_base(w[slot]);
         if (w[slot + 2] != adamb_value_mean(w, node)) {
             return -1;
         }
@@ -32,11 +32,11 @@ static int scrub_value(const adamb_call *c, uint32_t path)
 
 static int scrub_record(const adamb_call *c, uint32_t rec, uint32_t level)
 {
-    uint16_t unit = c->w[at(rec) + ADAMB_R_COUNTS];
+    uint16_t unit = c->w[unit_base(rec) + ADAMB_R_COUNTS];
     int good = adamb_words_record(c, rec, level);
     for (uint32_t left = c->links; good && unit != 0 && !is_value(unit); left--) {
         good = left != 0 && in_use(c, unit) && adamb_words_counts(c, unit, level);
-        unit = good ? c->w[at(unit)] : 0;
+        unit = good ? c->w[unit_base(unit)] : 0;
     }
     return good;
 }
@@ -54,7 +54,7 @@ static int scrub_ball(const adamb_call *c, uint32_t path)
         if (!in_use(c, block) || !scrub_record(c, block, level)) {
             return -1;
         }
-        block = w[at(block)];
+        block = w[unit_base(block)];
         if (block >= ADAMB_TAG) {
             return (int)used;
         }
@@ -64,7 +64,7 @@ static int scrub_ball(const adamb_call *c, uint32_t path)
                 return -1;
             }
             used += n;
-            slot = at(block) + (path >> (PATH_BITS - used) & ((1u << n) - 1u));
+            slot = unit_base(block) + (path >> (PATH_BITS - used) & ((1u << n) - 1u));
             block = w[slot];
             if (is_value(w[slot])) {
                 return (int)used;
@@ -78,8 +78,8 @@ static int scrub_free(const uint16_t *w, const adamb_call *c)
     uint32_t unit = w[ADAMB_H_FREE_HEAD];
     int good = (unit == 0) == (w[ADAMB_H_FREE_N] == 0);
     for (int i = 0; i < FREE_UNITS && unit != 0 && good; i++) {
-        good = in_use(c, unit) && (w[at(unit) + 1] | w[at(unit) + 2] | w[at(unit) + 3]) == 0;
-        unit = good ? w[at(unit)] : 0;
+        good = in_use(c, unit) && (w[unit_base(unit) + 1] | w[unit_base(unit) + 2] | w[unit_base(unit) + 3]) == 0;
+        unit = good ? w[unit_base(unit)] : 0;
     }
     return good;
 }
@@ -93,7 +93,7 @@ int adamb_scrub(const uint16_t *block, uint32_t words, adamb_place *place)
     if (!adamb_words_header(&c, block, words) || !scrub_free(block, &c)) {
         return ADAMB_BAD_BLOCK;
     }
-    if (place->h >= c.horizon || place->path >> PATH_BITS != 0) {
+    if (place->h > c.horizon || place->path >> PATH_BITS != 0) {
         *place = (adamb_place){0, 0, 0};
     }
     adamb_call_decode(&c, (uint16_t *)(uintptr_t)block, place->h); /* only to be read */
@@ -108,7 +108,7 @@ int adamb_scrub(const uint16_t *block, uint32_t words, adamb_place *place)
     place->path = 0;
     place->part = (uint8_t)(place->part == 0 && (place->h == 0 || !c.shared));
     place->h = (uint8_t)(place->h + (place->part == 0));
-    if (place->h < c.horizon) {
+    if (place->h <= block[ADAMB_H_DIMS] >> 8) {
         return 0;
     }
     place->h = 0;

@@ -12,57 +12,61 @@
 /* APART: a function kept apart from its caller, so that what is done seldom takes no registers from what is done often.
  * IN_ORDER: stores before it come before those behind it, for an `act` that interrupts (SPEC 15). */
 #ifdef __GNUC__
-#define ADAMB_APART __attribute__((noinline))
-#define ADAMB_IN_ORDER() __asm__ __volatile__("" : : : "memory")
+#define ADAMB_NOINLINE __attribute__((noinline))
+#define ADAMB_COMPILER_BARRIER() __asm__ __volatile__("" : : : "memory")
 #else
-#define ADAMB_APART
-#define ADAMB_IN_ORDER() ((void)0) /* a compiler that moves stores needs its own barrier here */
+#define ADAMB_NOINLINE
+#define ADAMB_COMPILER_BARRIER() ((void)0) /* a compiler that moves stores needs its own barrier here */
 #endif
 
-/* What one public call needs to know, decoded once from the block. Lives on the stack of the call. */
+/* What one public call needs to know, decoded once from the block. All three live on the stack of the call.
+ * Bytes first, then half words: what is near takes one instruction to read. */
 typedef struct {
-    /* Bytes first, then half words: what is near takes one instruction to read. */
     uint8_t h, horizon, d_s, d_a, chunks, fraction, finest, shared;
-    uint8_t best_level; /* scan: finest level among the relevant balls */
-    uint8_t level;      /* descent: level of the ball */
-    uint8_t paper, wide; /* the mode; tracking with more than 1+1 dimensions */
-    uint16_t bits;      /* how the bits of a level are divided into blocks */
-    uint16_t rec;       /* descent: record of the ball, 0 when there was no room for one */
-    uint16_t parent;    /* descent: record above it, 0 at the root */
-    uint16_t best_q;    /* scan: highest Q among the relevant balls */
-    uint16_t best_action;
+    uint8_t paper, wide;   /* the mode; tracking with more than 1+1 dimensions */
+    uint8_t held;          /* the step that stands for a whole held episode: without a state, and the last one */
+    uint8_t taught;        /* tracking, centres played, in an episode with actions of somebody else */
+    uint16_t bits;         /* how the bits of a level are divided into blocks */
     uint16_t *w;
     uint32_t first, links; /* first unit of the pool, and how many follow it: where links may lead */
     uint32_t step;         /* first word of the step's words */
     uint32_t tree;         /* first word of the step that owns the tree: the first when steps share one */
-    uint32_t slot;         /* descent: the slot that holds the ball */
-    uint32_t weight;       /* weight of the samples for the ball, in quarter samples */
-    uint32_t value;        /* its estimate of reward + next value */
-    uint32_t expected;     /* next value by the record looked at last */
-    uint32_t inherited_n;  /* paper: samples of the ancestors */
-    uint32_t next;         /* slot of V of the next state, 0 behind the last step */
 } adamb_call;
+
+/* A sample, the visit of the descent to its ball, and what the estimate of the ball is made of. */
+typedef struct {
+    uint8_t level;                        /* of the ball */
+    uint16_t state, action, reward, next; /* the sample, as codes */
+    uint16_t rec;                         /* record of the ball, 0 when there was no room for one */
+    uint16_t parent;                      /* record above it, 0 at the root */
+    uint32_t slot;                        /* the slot that holds the ball */
+    uint32_t next_slot;                   /* slot of V of the next state, 0 behind the last step */
+    uint32_t weight;                      /* weight of the samples for the ball, in quarter samples */
+    uint32_t value;                       /* its estimate of reward + next value */
+    uint32_t expected;                    /* next value by the record looked at last */
+    uint32_t inherited_n;                 /* paper: samples of the ancestors */
+} adamb_visit;
+
+/* The choice of a scan among the relevant balls. */
+typedef struct {
+    uint16_t q;      /* the highest Q, */
+    uint16_t action; /* the action of its ball, */
+    uint8_t level;   /* and the finest level among all of them */
+} adamb_choice;
 
 /* What a scan knows of the balls it has met. */
 typedef struct {
     uint32_t rec;                /* the record above the next ball, 0 for the root */
-    uint16_t part, top;          /* 256ths of what follows an action; the mean reward of the ball played so far (tracking) */
-    int32_t best, q;             /* the highest key, twice, + 1 if visited; -1 without a ball. Its Q, shifted like a surplus */
+    uint32_t part;               /* 256ths of what follows an action */
+    int32_t best, q;             /* the highest key, -1 without a ball; its Q, shifted like a surplus */
     uint32_t where;              /* its action code | level << 25 | bits without a meaning */
     uint32_t inherited, of;      /* what the record `of` expects */
     int32_t n, balls;            /* visited balls: their samples, a few of each, and how many they are */
     int32_t first, sum, squares; /* the first expectation, and the others less this one */
-    uint16_t above[ADAMB_LEVEL_MAX + 2]; /* by level the mean reward of the record above it, `top` where there is none */
 } adamb_ranking;
 
-/* Are two values as good as equal? */
-static inline int adamb_value_near(uint32_t a, uint32_t b)
-{
-    return (a - b + (1u << ADAMB_VALUE_NEAR_SHIFT)) >> (ADAMB_VALUE_NEAR_SHIFT + 1) == 0;
-}
-
 /* Word index of unit u. */
-static inline uint32_t at(uint32_t u)
+static inline uint32_t unit_base(uint32_t u)
 {
     return u << 2;
 }
@@ -83,7 +87,7 @@ static inline int is_link(const adamb_call *c, uint32_t word)
 /* First block below a record, 0 for a leaf. */
 static inline uint16_t adamb_tree_children(const adamb_call *c, uint16_t rec)
 {
-    uint16_t link = c->w[at(rec)];
+    uint16_t link = c->w[unit_base(rec)];
     return is_link(c, link) ? link : 0;
 }
 
@@ -94,7 +98,7 @@ static inline int has_flag(const uint16_t *w, uint16_t flag)
 
 static inline uint16_t own_n(const uint16_t *w, uint16_t rec)
 {
-    return (uint16_t)(w[at(rec) + ADAMB_R_N] & ADAMB_N_MAX);
+    return (uint16_t)(w[unit_base(rec) + ADAMB_R_N] & ADAMB_N_MAX);
 }
 
 static inline uint16_t min16(uint16_t a, uint16_t b)
@@ -103,7 +107,7 @@ static inline uint16_t min16(uint16_t a, uint16_t b)
 }
 
 /* Saturating increment of a counter word. */
-static inline void count_up(uint16_t *w, uint32_t index)
+static inline void saturating_inc(uint16_t *w, uint32_t index)
 {
     uint32_t n = (uint32_t)w[index] + 1u;
     w[index] = (uint16_t)(n - (n >> 16));
@@ -133,24 +137,19 @@ static inline uint32_t adamb_value_cell(const uint16_t *w, uint32_t step, uint32
     uint32_t i = step + ADAMB_S_V_SLOT, units = w[ADAMB_H_UNITS], word = w[i], rest = code << 16;
     for (uint32_t rounds = 8; rounds != 0 && word < units; rounds--) {
         ADAMB_WORK();
-        i = at(word) + (rest >> 31);
+        i = unit_base(word) + (rest >> 31);
         rest <<= 1;
         word = w[i];
         if (word >= units) {
             break;
         }
         ADAMB_WORK();
-        i = at(word) + (rest >> 31);
+        i = unit_base(word) + (rest >> 31);
         rest <<= 1;
         word = w[i];
     }
     return i;
 }
-
-/* pool */
-uint16_t adamb_pool_alloc(uint16_t *w);
-void adamb_pool_free(uint16_t *w, uint16_t unit);
-uint16_t adamb_pool_room(const uint16_t *w);
 
 /* number */
 uint16_t adamb_number_random(uint16_t *w);
@@ -158,12 +157,10 @@ int adamb_number_shift(uint32_t total);
 uint32_t adamb_number_mean(uint32_t sum, uint32_t total);
 uint32_t adamb_number_bonus(uint32_t factor, uint32_t weight);
 uint32_t adamb_number_divide(uint32_t number, uint32_t by);
-uint16_t adamb_number_follow(uint32_t mean, uint32_t value, uint32_t n, uint32_t salt);
-uint16_t adamb_number_drift(uint32_t mean, uint32_t value, uint32_t shift, uint32_t salt);
+uint16_t adamb_number_dithered_mean(uint32_t mean, uint32_t value, uint32_t n, uint32_t salt);
+uint16_t adamb_number_moving_average(uint32_t mean, uint32_t value, uint32_t shift, uint32_t salt);
 uint32_t adamb_number_blend(uint32_t from, uint32_t to, uint32_t part, uint32_t whole);
 uint16_t adamb_number_initial(const adamb_call *c, uint8_t h);
-
-/* code */
 uint16_t adamb_code_pack(const uint16_t *coordinates, uint8_t dims);
 void adamb_code_unpack(uint16_t code, uint8_t dims, uint16_t *coordinates);
 uint16_t adamb_code_centre(uint32_t code, uint32_t bits, uint32_t d_a);
@@ -171,80 +168,64 @@ uint32_t adamb_code_path(const adamb_call *c, uint32_t state, uint32_t action);
 int adamb_code_inside(uint32_t fine, uint32_t centre, uint32_t d_a);
 uint16_t adamb_code_division(uint32_t d_s, uint32_t d_a);
 
-/* counts */
+/* value */
+uint32_t adamb_value_find(const uint16_t *w, uint32_t step, uint32_t code);
+uint32_t adamb_value_mean(const uint16_t *w, uint32_t node);
+uint8_t adamb_value_set(const adamb_call *c, uint16_t code, const adamb_choice *best);
+int adamb_value_holds(const adamb_call *c, uint16_t code, const adamb_choice *ball);
+void adamb_value_refresh_means(const adamb_call *c, const uint16_t *nodes, uint32_t depth, uint32_t code, uint32_t value);
 void adamb_counts_add(const adamb_call *c, uint16_t rec, uint8_t level, uint16_t cell, uint16_t n);
 void adamb_counts_fold(const adamb_call *c, uint16_t from, uint16_t to, uint8_t level);
 void adamb_counts_free(const adamb_call *c, uint16_t rec);
 uint32_t adamb_counts_expect(const adamb_call *c, uint32_t rec, uint32_t level);
-
-/* value */
-uint32_t adamb_value_find(const uint16_t *w, uint32_t step, uint32_t code);
-uint32_t adamb_value_at(const uint16_t *w, uint32_t step, uint32_t code, uint32_t bits);
-uint32_t adamb_value_mean(const uint16_t *w, uint32_t node);
-uint8_t adamb_value_set(const adamb_call *c, uint16_t code);
-int adamb_value_holds(adamb_call *c, uint16_t code, uint16_t action, uint16_t q);
-void adamb_value_refresh_means(const adamb_call *c, const uint16_t *nodes, uint32_t depth, uint32_t code, uint32_t value);
 
 /* tree */
 uint32_t adamb_tree_root(const adamb_call *c);
 uint16_t adamb_tree_clip(const adamb_call *c, int32_t q);
 uint16_t adamb_tree_q(const adamb_call *c, uint16_t surplus, uint16_t rec, uint8_t level);
 uint16_t adamb_tree_surplus(int32_t surplus);
-uint16_t adamb_tree_create(const adamb_call *c, uint32_t slot);
 void adamb_tree_free(const adamb_call *c, uint16_t rec);
 int adamb_tree_split(const adamb_call *c, uint16_t rec);
 void adamb_tree_unsplit(const adamb_call *c, uint16_t rec, uint8_t level, uint16_t best);
-void adamb_tree_scan(adamb_call *c, uint16_t state_code);
-
-/* rank */
-void adamb_rank_start(const adamb_call *c, adamb_ranking *r, uint32_t state_code);
+void adamb_tree_descend(const adamb_call *c, adamb_visit *v, uint32_t path);
+void adamb_rank_start(const adamb_call *c, adamb_ranking *r);
 void adamb_rank_ball(const adamb_call *c, adamb_ranking *r, uint32_t word, uint32_t where);
-void adamb_rank_end(adamb_call *c, adamb_ranking *r);
+void adamb_tree_scan(const adamb_call *c, uint16_t state_code, adamb_choice *best);
 
 /* learn */
-int adamb_learn_sample(adamb_call *c, uint16_t state_code, uint16_t action_code, uint16_t reward, uint16_t next_code);
-void adamb_learn_follow(const adamb_call *c, uint16_t state_code, uint16_t action_code, uint32_t finer);
-void adamb_learn_jobs(adamb_call *c);
-
-/* model */
-uint32_t adamb_model_ball_value(adamb_call *c);
-uint32_t adamb_model_parent_value(adamb_call *c);
-void adamb_model_gather_all(adamb_call *c, uint16_t rec, uint8_t level);
-void adamb_model_gather_near(adamb_call *c);
-void adamb_model_add_sample(adamb_call *c, uint16_t rec, uint8_t level, uint16_t reward, uint16_t next_code);
-void adamb_model_measure_noise(const adamb_call *c, uint32_t reward);
-
-/* refresh, reclaim, prune */
+int adamb_learn_sample(const adamb_call *c, adamb_visit *v);
+void adamb_learn_follow(const adamb_call *c, const adamb_visit *v, uint32_t finer);
+void adamb_learn_jobs(const adamb_call *c);
 int adamb_refresh_next(adamb_call *c, uint16_t code);
-void adamb_refresh_any(adamb_call *c);
-int adamb_reclaim_tree(const adamb_call *c);
-int adamb_prune_pick(const adamb_call *c, uint16_t *code);
-int adamb_prune_join(const adamb_call *c, uint16_t code, int depth);
 
-/* words */
+/* adapt */
+uint32_t adamb_adapt_factor(const adamb_call *c);
+uint32_t adamb_adapt_bonus(const adamb_call *c, uint32_t level, uint32_t weight);
+void adamb_adapt_noise(const adamb_call *c, uint32_t far);
+void adamb_adapt_spread(const adamb_call *c, uint32_t far);
+void adamb_adapt_rewards(const adamb_call *c, uint16_t reward);
+int adamb_adapt_step(const adamb_call *c, const adamb_visit *v, const uint16_t *next);
+void adamb_adapt_restart(uint16_t *w);
+uint32_t adamb_adapt_earned(const uint16_t *w);
+void adamb_adapt_episode(uint16_t *w, uint32_t value);
+
+/* check: whether words are valid by themselves */
 int adamb_words_header(adamb_call *c, const uint16_t *w, uint32_t words);
 int adamb_words_record(const adamb_call *c, uint32_t rec, uint32_t level);
 int adamb_words_counts(const adamb_call *c, uint32_t unit, uint32_t level);
 int adamb_words_cell(const adamb_call *c, uint32_t slot);
 
-/* adapt */
-void adamb_adapt_step(adamb_call *c, uint16_t state_code, uint16_t action_code, uint16_t reward, const uint16_t *next);
-uint32_t adamb_adapt_factor(const adamb_call *c);
-uint32_t adamb_adapt_bonus(const adamb_call *c, uint32_t weight);
-void adamb_adapt_noise(const adamb_call *c, uint32_t far);
-void adamb_adapt_spread(const adamb_call *c, uint32_t far);
-void adamb_adapt_episode(uint16_t *w);
-
-/* call, and the first word of a step */
+/* config: the first word of a step */
 static inline uint32_t adamb_call_step(const uint16_t *w, uint32_t h)
 {
     return ADAMB_H_WORDS + 1u + ((uint32_t)w[ADAMB_H_SCALE] >> 8) + h * ADAMB_S_WORDS;
 }
 
 void adamb_call_decode(adamb_call *c, uint16_t *w, uint8_t h);
-void adamb_call_restart(uint16_t *w);
+uint16_t adamb_pool_alloc(uint16_t *w);
+void adamb_pool_free(uint16_t *w, uint16_t unit);
+uint16_t adamb_pool_room(const uint16_t *w);
 
-/* config */
 /* Mix of the words that all memory safety rests on. Stored with the hash, it tells when a bit of them has flipped. */
 static inline uint32_t adamb_config_seal(const uint16_t *w)
 {

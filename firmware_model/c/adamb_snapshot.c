@@ -1,6 +1,9 @@
 /* A block as bytes and back. Fields are put together byte by byte: no alignment, no byte order of the machine. */
 #include "adamb_snapshot.h"
 #include "adamb_internal.h"
+#include "adamb_store.h"
+
+enum { PIECE_BYTES = 32 }; /* the first of them holds all words of the header that restore compares */
 
 /* The CRC of each half byte: 64 bytes instead of the usual 1 KiB. */
 static const uint32_t CRC_OF[16] = {
@@ -74,7 +77,7 @@ int32_t adamb_snapshot_head(const uint16_t *block, uint8_t *head)
     adamb_snapshot_set16(head + ADAMB_SNAPSHOT_AT_VERSION, ADAMB_SNAPSHOT_VERSION);
     adamb_snapshot_set16(head + ADAMB_SNAPSHOT_AT_HASH, ADAMB_SPEC_HASH);
     adamb_snapshot_set16(head + ADAMB_SNAPSHOT_AT_UNITS, block[ADAMB_H_UNITS]);
-    adamb_snapshot_set32(head + ADAMB_SNAPSHOT_AT_WORDS, at(block[ADAMB_H_FRESH]));
+    adamb_snapshot_set32(head + ADAMB_SNAPSHOT_AT_WORDS, unit_base(block[ADAMB_H_FRESH]));
     for (uint32_t i = 0; i < (uint32_t)length; i++) {
         if (i < ADAMB_SNAPSHOT_AT_CRC || i >= ADAMB_SNAPSHOT_HEAD_BYTES) {
             crc = adamb_snapshot_crc(crc, adamb_snapshot_byte(block, head, i));
@@ -82,7 +85,7 @@ int32_t adamb_snapshot_head(const uint16_t *block, uint8_t *head)
     }
     adamb_snapshot_set32(head + ADAMB_SNAPSHOT_AT_CRC, ~crc);
     /* After the CRC: a bit that flips from here on makes it wrong, and one that flipped before is seen. */
-    return adamb_check(block, at(block[ADAMB_H_UNITS])) != 0 ? ADAMB_BAD_BLOCK : length;
+    return adamb_check(block, unit_base(block[ADAMB_H_UNITS])) != 0 ? ADAMB_BAD_BLOCK : length;
 }
 
 int32_t adamb_snapshot_save(const uint16_t *block, uint8_t *out, uint32_t capacity)
@@ -96,11 +99,32 @@ int32_t adamb_snapshot_save(const uint16_t *block, uint8_t *out, uint32_t capaci
     if (length > 0 && (uint32_t)length > capacity) {
         return ADAMB_NO_MEMORY;
     }
-    if (length > 0 && adamb_config_overlaps(block, at(block[ADAMB_H_UNITS]), out, (uint32_t)length)) {
+    if (length > 0 && adamb_config_overlaps(block, unit_base(block[ADAMB_H_UNITS]), out, (uint32_t)length)) {
         return ADAMB_BAD_ARGUMENT;
     }
     for (int32_t i = 0; i < length; i++) {
         out[i] = adamb_snapshot_byte(block, head, (uint32_t)i);
+    }
+    return length;
+}
+
+int32_t adamb_snapshot_write(const uint16_t *block, adamb_writer write, void *context)
+{
+    uint8_t head[ADAMB_SNAPSHOT_HEAD_BYTES], piece[PIECE_BYTES];
+    uint32_t n = 0;
+    int32_t length;
+    if (write == 0) {
+        return ADAMB_BAD_ARGUMENT;
+    }
+    length = adamb_snapshot_head(block, head);
+    for (int32_t i = 0; i < length; i++) {
+        piece[n++] = adamb_snapshot_byte(block, head, (uint32_t)i);
+        if (n == PIECE_BYTES || i + 1 == length) {
+            if (write(context, piece, n) != 0) {
+                return ADAMB_STORE_DEVICE;
+            }
+            n = 0;
+        }
     }
     return length;
 }
@@ -112,7 +136,7 @@ int adamb_snapshot_head_check(const uint8_t *head, uint32_t length)
     if (adamb_snapshot_get16(head) != ADAMB_SNAPSHOT_MAGIC ||
         adamb_snapshot_get16(head + ADAMB_SNAPSHOT_AT_VERSION) != ADAMB_SNAPSHOT_VERSION ||
         adamb_snapshot_get16(head + ADAMB_SNAPSHOT_AT_HASH) != ADAMB_SPEC_HASH || units > ADAMB_UNITS_MAX ||
-        words < ADAMB_H_WORDS || words > at(units) || length != ADAMB_SNAPSHOT_HEAD_BYTES + 2 * words) {
+        words < ADAMB_H_WORDS || words > unit_base(units) || length != ADAMB_SNAPSHOT_HEAD_BYTES + 2 * words) {
         return ADAMB_BAD_BLOCK;
     }
     return 0;
@@ -121,7 +145,7 @@ int adamb_snapshot_head_check(const uint8_t *head, uint32_t length)
 int adamb_snapshot_finish(const uint8_t *head, uint32_t dims, uint16_t *block, uint32_t words)
 {
     uint32_t saved = adamb_snapshot_get32(head + ADAMB_SNAPSHOT_AT_WORDS);
-    uint32_t keep = adamb_check(block, words) == 0 && block[ADAMB_H_DIMS] == dims && at(block[ADAMB_H_FRESH]) == saved &&
+    uint32_t keep = adamb_check(block, words) == 0 && block[ADAMB_H_DIMS] == dims && unit_base(block[ADAMB_H_FRESH]) == saved &&
                             block[ADAMB_H_UNITS] == adamb_snapshot_get16(head + ADAMB_SNAPSHOT_AT_UNITS)
                         ? saved
                         : 0;
@@ -150,17 +174,83 @@ int adamb_snapshot_restore(const uint8_t *data, uint32_t length, const adamb_con
     }
     if (~crc != adamb_snapshot_get32(data + ADAMB_SNAPSHOT_AT_CRC) ||
         adamb_snapshot_get16(saved + 2 * ADAMB_H_UNITS) != adamb_snapshot_get16(data + ADAMB_SNAPSHOT_AT_UNITS) ||
-        at(adamb_snapshot_get16(saved + 2 * ADAMB_H_FRESH)) != adamb_snapshot_get32(data + ADAMB_SNAPSHOT_AT_WORDS)) {
+        unit_base(adamb_snapshot_get16(saved + 2 * ADAMB_H_FRESH)) != adamb_snapshot_get32(data + ADAMB_SNAPSHOT_AT_WORDS)) {
         return ADAMB_BAD_BLOCK;
     }
     if (adamb_snapshot_get16(saved + 2 * ADAMB_H_DIMS) != adamb_config_dims(config)) {
         return ADAMB_BAD_DIMENSIONS;
     }
-    if (at(adamb_snapshot_get16(data + ADAMB_SNAPSHOT_AT_UNITS)) > words) {
+    if (unit_base(adamb_snapshot_get16(data + ADAMB_SNAPSHOT_AT_UNITS)) > words) {
         return ADAMB_NO_MEMORY;
     }
     for (uint32_t i = ADAMB_SNAPSHOT_HEAD_BYTES; i < length; i++) {
         adamb_snapshot_put(block, i, data[i]);
     }
     return adamb_snapshot_finish(data, adamb_config_dims(config), block, words);
+}
+
+/* Read what is behind the head, into the block if there is one; 0 when its CRC is right. `first`: the words of the header. */
+static int read_words(adamb_reader read, void *context, const uint8_t *head, uint16_t *block, uint8_t *first)
+{
+    uint32_t end = ADAMB_SNAPSHOT_HEAD_BYTES + 2 * adamb_snapshot_get32(head + ADAMB_SNAPSHOT_AT_WORDS);
+    uint32_t at = ADAMB_SNAPSHOT_HEAD_BYTES, crc = 0xFFFFFFFFu;
+    for (uint32_t i = 0; i < ADAMB_SNAPSHOT_AT_CRC; i++) {
+        crc = adamb_snapshot_crc(crc, head[i]);
+    }
+    while (at < end) {
+        uint8_t piece[PIECE_BYTES] = {0};
+        uint32_t n = end - at < PIECE_BYTES ? end - at : PIECE_BYTES;
+        if (read(context, at, piece, n) != 0) {
+            return ADAMB_STORE_DEVICE;
+        }
+        for (uint32_t i = 0; i < n; i++) {
+            crc = adamb_snapshot_crc(crc, piece[i]);
+            if (block != 0) {
+                adamb_snapshot_put(block, at + i, piece[i]);
+            }
+            if (at == ADAMB_SNAPSHOT_HEAD_BYTES) {
+                first[i] = piece[i];
+            }
+        }
+        at += n;
+    }
+    return ~crc == adamb_snapshot_get32(head + ADAMB_SNAPSHOT_AT_CRC) ? 0 : ADAMB_BAD_BLOCK;
+}
+
+int adamb_snapshot_read(adamb_reader read, void *context, const adamb_config *config, uint16_t *block, uint32_t words)
+{
+    uint8_t head[ADAMB_SNAPSHOT_HEAD_BYTES] = {0}, first[PIECE_BYTES] = {0};
+    uint32_t used, units;
+    int error;
+    if (read == 0 || config == 0 || block == 0 ||
+        adamb_config_overlaps(block, words, (const uint8_t *)config, sizeof *config)) {
+        return ADAMB_BAD_ARGUMENT;
+    }
+    if (read(context, 0, head, ADAMB_SNAPSHOT_HEAD_BYTES) != 0) {
+        return ADAMB_STORE_DEVICE;
+    }
+    used = adamb_snapshot_get32(head + ADAMB_SNAPSHOT_AT_WORDS);
+    units = adamb_snapshot_get16(head + ADAMB_SNAPSHOT_AT_UNITS);
+    if (adamb_snapshot_head_check(head, ADAMB_SNAPSHOT_HEAD_BYTES + 2 * used) != 0) {
+        return ADAMB_BAD_BLOCK;
+    }
+    error = read_words(read, context, head, 0, first);
+    if (error != 0) {
+        return error;
+    }
+    if (adamb_snapshot_get16(first + 2 * ADAMB_H_UNITS) != units ||
+        unit_base(adamb_snapshot_get16(first + 2 * ADAMB_H_FRESH)) != used) {
+        return ADAMB_BAD_BLOCK;
+    }
+    if (adamb_snapshot_get16(first + 2 * ADAMB_H_DIMS) != adamb_config_dims(config)) {
+        return ADAMB_BAD_DIMENSIONS;
+    }
+    if (unit_base(units) > words) {
+        return ADAMB_NO_MEMORY;
+    }
+    error = read_words(read, context, head, block, first);
+    if (error != 0) {
+        block[ADAMB_H_MAGIC] = 0; /* the check below then refuses and clears */
+    }
+    return adamb_snapshot_finish(head, adamb_config_dims(config), block, words) != 0 && error == 0 ? ADAMB_BAD_BLOCK : error;
 }

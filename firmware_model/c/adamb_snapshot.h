@@ -26,6 +26,10 @@ extern "C" {
 /* cffi begin */
 enum { ADAMB_BAD_DIMENSIONS = -8 }; /* a save of other dimensions or another horizon than the program's */
 
+/* A snapshot in pieces: a function of yours takes or gives them, and returns 0 when it has. */
+typedef int (*adamb_writer)(void *context, const uint8_t *data, uint32_t bytes);
+typedef int (*adamb_reader)(void *context, uint32_t at, uint8_t *data, uint32_t bytes);
+
 /* Bytes that a snapshot of the block takes now: 16 + 8 * (units ever used). It never exceeds 16 + 2 * words.
  * Errors: BAD_ARGUMENT (null), BAD_BLOCK. Work: constant. Changes nothing. */
 int32_t adamb_snapshot_bytes(const uint16_t *block);
@@ -35,6 +39,11 @@ int32_t adamb_snapshot_bytes(const uint16_t *block);
  * NO_MEMORY (capacity is less than adamb_snapshot_bytes); nothing is written then. Work: O(units). Touches that many
  * bytes of `out`. */
 int32_t adamb_snapshot_save(const uint16_t *block, uint8_t *out, uint32_t capacity);
+
+/* The same without a second buffer: pieces of at most 32 bytes, in their order.
+ * Errors: BAD_ARGUMENT (null), BAD_BLOCK, and nothing is written then; -7 (ADAMB_STORE_DEVICE) where the function failed,
+ * after which it is not called again. Work: O(units), and one call for every 32 bytes. Changes nothing. */
+int32_t adamb_snapshot_write(const uint16_t *block, adamb_writer write, void *context);
 
 /* Make the block what it was when saved, words behind the used part 0; `length` is the exact length of the snapshot,
  * `words` the size of the caller's block, which may be larger than the saved one was. Of `config` the dimensions and the
@@ -47,6 +56,13 @@ int32_t adamb_snapshot_save(const uint16_t *block, uint8_t *out, uint32_t capaci
  * damaged), BAD_DIMENSIONS, NO_MEMORY (the block has fewer words than the saved one).
  * Work: O(length + words). Touches the whole block. */
 int adamb_snapshot_restore(const uint8_t *data, uint32_t length, const adamb_config *config, uint16_t *block, uint32_t words);
+
+/* The same without a second buffer: `at` is the place in the snapshot, a piece has at most 32 bytes. All of it is read twice:
+ * verified, then taken. What lies behind the snapshot is not looked at.
+ * Errors: those of restore, and -7 (ADAMB_STORE_DEVICE) where the function failed; the block is unchanged. Only where the
+ * second reading fails or differs all of it is 0, which every call answers with BAD_BLOCK.
+ * Work: O(length + words), and two calls for every 32 bytes. Touches the whole block. */
+int adamb_snapshot_read(adamb_reader read, void *context, const adamb_config *config, uint16_t *block, uint32_t words);
 /* cffi end */
 
 #ifdef __cplusplus

@@ -129,7 +129,7 @@ int adamb_store_open(adamb_store *store, const adamb_flash *flash, uint8_t *page
         flash->sectors > adamb_number_divide(0x7FFFFFFFu, flash->sector_bytes)) {
         return ADAMB_BAD_CONFIG;
     }
-    words = words < at(ADAMB_UNITS_MAX) ? words : at(ADAMB_UNITS_MAX);
+    words = words < unit_base(ADAMB_UNITS_MAX) ? words : unit_base(ADAMB_UNITS_MAX);
     slot_pages = adamb_number_divide(HEADS + 2 * words + flash->page_bytes - 1, flash->page_bytes);
     store->flash = flash;
     store->page = page;
@@ -296,7 +296,7 @@ int adamb_store_restore(adamb_store *store, const adamb_config *config, uint16_t
             error = ADAMB_BAD_DIMENSIONS;
             continue;
         }
-        if (at(adamb_snapshot_get16(head + ADAMB_SNAPSHOT_AT_UNITS)) > words) {
+        if (unit_base(adamb_snapshot_get16(head + ADAMB_SNAPSHOT_AT_UNITS)) > words) {
             return ADAMB_NO_MEMORY;
         }
         if (!read_snapshot(store, slot, heads, block)) {

@@ -77,18 +77,17 @@ ffi, lib, loaded_as = _load()
 _HASHES = {"ADAMB_SPEC_HASH": _spec.SPEC_HASH, "ADAMB_LEARNER_HASH": _spec.LEARNER_HASH}
 if loaded_as == "extension" and any(getattr(lib, name, None) != hash for name, hash in _HASHES.items()):
     raise StaleCore(
-        "the compiled core and _spec.py come from different specifications; "
-        "make .venv/.installed builds it again"
+        "the compiled core and _spec.py come from different specifications; make .venv/.installed builds it again"
     )
 
 FIELDS = (
     "d_s",
     "d_a",
     "horizon",
-    "paper",
-    "own",
+    "mode",
+    "split_counts",
     "share",
-    "freeze",
+    "when_full",
     "random_action",
     "detect",
     "auto_bonus",
@@ -133,6 +132,13 @@ class Controller:
             for i in range(len(action)):
                 action[i] = self._action[i]
         return code
+
+    def given(self, h: int, state: Any, action: Any) -> int:
+        for i, x in enumerate(state):
+            self._state[i] = x
+        for i, x in enumerate(action):
+            self._action[i] = x
+        return int(lib.adamb_given(self._w, h, self._state, self._action))
 
     def observe(self, h: int, reward: int, next_state: Any) -> int:
         for i, x in enumerate(next_state):

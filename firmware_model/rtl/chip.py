@@ -7,18 +7,107 @@ mailbox. `hold` lets the host use the engine's port, to load and to read the blo
 
 What an SRAM finds in a word that the other port writes in the same cycle is not defined on many chips. So
 the processor waits with an access of the block while the engine decides, which is a few cycles.
+
+The processors are Verilog files of the packages `pythondata-cpu-picorv32` and `pythondata-cpu-serv`.
 """
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, ClockSignal, Const, Instance, Module, Mux, Signal, Value
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
+from adamb.firmware_model.rtl import EngineShape
 from adamb.firmware_model.rtl.engine import HEADER, DecisionEngine, SramPort
-from adamb.firmware_model.rtl.processor import Processor
-from adamb.firmware_model.rtl.shape import EngineShape
+
+
+class Bus(wiring.Signature):
+    """A word of 32 bits; `valid` and what goes with it hold until the cycle in which `ready` is high."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            {
+                "valid": Out(1),
+                "address": Out(32),
+                "strobes": Out(4),
+                "written": Out(32),
+                "ready": In(1),
+                "found": In(32),
+            }
+        )
+
+
+class Processor(wiring.Component):
+    """A processor that starts at address 0 when `halt` falls."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__({"bus": Out(Bus()), "halt": In(1)})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules[self.name] = self._picorv32() if self.name == "picorv32" else self._serv(m)
+        return m
+
+    def _picorv32(self) -> Instance:
+        """RV32IM with its fast multiplier and barrel shifter; no interrupts, no counters."""
+        bus = self.bus
+        return Instance(
+            "picorv32",
+            p_ENABLE_COUNTERS=Const(0, 1),
+            p_ENABLE_COUNTERS64=Const(0, 1),
+            p_BARREL_SHIFTER=Const(1, 1),
+            p_ENABLE_FAST_MUL=Const(1, 1),
+            p_ENABLE_DIV=Const(1, 1),
+            p_CATCH_MISALIGN=Const(1, 1),
+            p_CATCH_ILLINSN=Const(1, 1),
+            i_clk=ClockSignal(),
+            i_resetn=~self.halt,
+            o_mem_valid=bus.valid,
+            i_mem_ready=bus.ready,
+            o_mem_addr=bus.address,
+            o_mem_wdata=bus.written,
+            o_mem_wstrb=bus.strobes,
+            i_mem_rdata=bus.found,
+            i_pcpi_wr=Const(0, 1),
+            i_pcpi_rd=Const(0, 32),
+            i_pcpi_wait=Const(0, 1),
+            i_pcpi_ready=Const(0, 1),
+            i_irq=Const(0, 32),
+        )
+
+    def _serv(self, m: Module) -> Instance:
+        """RV32I, one bit in a cycle; its two buses are never busy at once."""
+        bus, fetch, store, sel = self.bus, Signal(), Signal(), Signal(4)
+        data, fetch_at, data_at = Signal(), Signal(32), Signal(32)
+        m.d.comb += [
+            bus.valid.eq(fetch | data),
+            bus.address.eq(Mux(fetch, fetch_at, data_at)),
+            bus.strobes.eq(Mux(store & ~fetch, sel, 0)),
+        ]
+        return Instance(
+            "serv_rf_top",
+            p_RESET_PC=Const(0, 32),
+            p_WITH_CSR=0,
+            i_clk=ClockSignal(),
+            i_i_rst=self.halt,
+            i_i_timer_irq=Const(0, 1),
+            o_o_ibus_adr=fetch_at,
+            o_o_ibus_cyc=fetch,
+            i_i_ibus_rdt=bus.found,
+            i_i_ibus_ack=bus.ready & fetch,
+            o_o_dbus_adr=data_at,
+            o_o_dbus_dat=bus.written,
+            o_o_dbus_sel=sel,
+            o_o_dbus_we=store,
+            o_o_dbus_cyc=data,
+            i_i_dbus_rdt=bus.found,
+            i_i_dbus_ack=bus.ready & ~fetch,
+            i_i_ext_rd=Const(0, 32),
+            i_i_ext_ready=Const(0, 1),
+        )
+
 
 #: Where the processor finds things: bits 28 and 29 of an address.
 BLOCK_AT, MAILBOX_AT = 0x1000_0000, 0x2000_0000
@@ -42,11 +131,7 @@ class Chip(wiring.Component):
     def __init__(self, shape: EngineShape, processor: str, program_words: int) -> None:
         self.shape, self.processor, self.program_words = shape, processor, program_words
         self.engine = DecisionEngine(shape)
-        engine = {
-            name: way
-            for name, way in self.engine.signature.members.items()
-            if name not in ("sram", "recheck")
-        }
+        engine = {name: way for name, way in self.engine.signature.members.items() if name not in ("sram", "recheck")}
         super().__init__(
             engine
             | {
@@ -94,10 +179,7 @@ class Chip(wiring.Component):
         program = self._program(m, bus, asked & ~at_block & ~at_mailbox)
         block = self._block(m, bus, asked & at_block)
         mailbox = self._mailbox(m, bus, asked & at_mailbox)
-        m.d.comb += [
-            bus.ready.eq(second),
-            bus.found.eq(Mux(at_block, block, Mux(at_mailbox, mailbox, program))),
-        ]
+        m.d.comb += [bus.ready.eq(second), bus.found.eq(Mux(at_block, block, Mux(at_mailbox, mailbox, program)))]
         return m
 
     def _program(self, m: Module, bus: wiring.PureInterface, asked: Value) -> Value:
@@ -176,9 +258,7 @@ class Chip(wiring.Component):
         return found
 
 
-def _access(
-    m: Module, store: memory.Memory, at: Value, reads: Value, strobes: Value, written: Value
-) -> Value:
+def _access(m: Module, store: memory.Memory, at: Value, reads: Value, strobes: Value, written: Value) -> Value:
     """One port of a memory, to read or to write bytes of a word; what it found is there a cycle later."""
     reading, writing = store.read_port(), store.write_port(granularity=8)
     m.d.comb += [
@@ -189,3 +269,64 @@ def _access(
         writing.data.eq(written),
     ]
     return reading.data
+
+
+class EngineWithSram(wiring.Component):
+    """An engine and a block; `registered` puts registers where a chip has them, at every input and output.
+
+    Without them a path from a pin to the SRAM would count for no clock.
+    """
+
+    def __init__(self, engine: DecisionEngine, *, registered: bool = False) -> None:
+        self.engine, self.registered = engine, registered
+        self.store = memory.Memory(shape=16, depth=engine.shape.words, init=[])
+        super().__init__({name: way for name, way in engine.signature.members.items() if name != "sram"})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.engine, m.submodules.store = self.engine, self.store
+        port, reading, writing = self.engine.sram, self.store.read_port(), self.store.write_port()
+        m.d.comb += [
+            reading.addr.eq(port.address),
+            reading.en.eq(port.read),
+            port.found.eq(reading.data),
+            writing.addr.eq(port.address),
+            writing.en.eq(port.write),
+            writing.data.eq(port.written),
+        ]
+        domain = m.d.sync if self.registered else m.d.comb
+        for name, member in self.signature.members.items():
+            outer, inner = Value.cast(getattr(self, name)), Value.cast(getattr(self.engine, name))
+            if member.flow is In:
+                kept = Signal.like(outer, name=f"{name}_kept")
+                domain += kept.eq(outer)
+                m.d.comb += inner.eq(kept)
+            else:
+                domain += outer.eq(inner)
+        return m
+
+
+class OnPins(wiring.Component):
+    """Any component between shift registers, for place and route.
+
+    A chip has more ports than a part has pins, and a path from a pin would count for no clock. While `shift` is
+    high the chains move by one bit a cycle, else the outputs are taken.
+    """
+
+    def __init__(self, inner: wiring.Component) -> None:
+        self.inner = inner
+        super().__init__({"shift": In(1), "given": In(1), "seen": Out(1)})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.inner = inner = self.inner
+        ways: dict[object, list[Value]] = {In: [], Out: []}
+        for name, member in inner.signature.members.items():
+            ways[member.flow].append(Value.cast(getattr(inner, name)))
+        inputs, outputs = Cat(*ways[In]), Cat(*ways[Out])
+        entering, leaving = Signal(len(inputs)), Signal(len(outputs))
+        m.d.sync += leaving.eq(outputs)
+        with m.If(self.shift):
+            m.d.sync += [entering.eq(Cat(self.given, entering)), leaving.eq(leaving >> 1)]
+        m.d.comb += [inputs.eq(entering), self.seen.eq(leaving[0])]
+        return m
