@@ -1,6 +1,7 @@
-"""How long a battery lasts: the controller decides and learns once a period, and the board sleeps the rest.
+"""Life of a battery, and wear of the flash by saves.
 
-What is assumed is in `ASSUMED`, and every command that prints a time prints it too.
+The controller decides and learns once per period, and the board sleeps the rest; what is assumed is in `ASSUMED`,
+and every command that prints a time prints it too. Slots of a store are those of SPEC.md (12.2 to 12.4).
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from typing import Any
 
 from adamb.budgets.boards import Board
 from adamb.budgets.cores import Range
-from adamb.budgets.errors import InputError
-from adamb.budgets.quantity import CHARGES, TIMES, parse_quantity
+from adamb.firmware_model import _spec
+from adamb.firmware_model.host.errors import InputError
+from adamb.firmware_model.host.sizes import CHARGES, TIMES, format_bytes, parse_quantity
 
 MOST_MAH, LONGEST_S = 1_000_000, 366 * 24 * 3600
 ASSUMED = (
@@ -42,21 +44,24 @@ def parse_period(text: str) -> float:
 
 @dataclass(frozen=True)
 class Battery:
-    """What is asked: a charge, and how often the controller is called."""
+    """A charge, and the time between two calls of the controller."""
 
     charge_mah: float
     period_s: float
 
     @classmethod
-    def asked(cls, battery: str | None, period: str | None) -> Battery | None:
-        """From two options that go together; None where neither is given."""
-        if battery is None and period is None:
+    def asked(cls, text: str | None) -> Battery | None:
+        """From `1000mAh@1s`; None where nothing is asked.
+
+        >>> Battery.asked("2Ah@20ms")
+        Battery(charge_mah=2000.0, period_s=0.02)
+        """
+        if text is None:
             return None
-        if battery is None:
-            raise InputError("period", period, "says how often a battery is used; add --battery 1000mAh")
-        if period is None:
-            raise InputError("battery", battery, "add --period 1s: how often the controller decides")
-        return cls(parse_charge(battery), parse_period(period))
+        charge, at, period = text.partition("@")
+        if not at:
+            raise InputError("battery", text, "write a charge and how often the controller decides: 1000mAh@1s")
+        return cls(parse_charge(charge), parse_period(period))
 
     def average_ua(self, board: Board, busy_s: Range) -> Range:
         """Mean current of a board that works so long in each period and sleeps otherwise."""
@@ -71,7 +76,7 @@ class Battery:
         return mean(busy_s[0], active.low, sleep.low), mean(busy_s[1], active.high, sleep.high)
 
     def hours(self, board: Board, busy_s: Range) -> Range:
-        """How long it lasts, the shorter time first."""
+        """Shortest and longest life."""
         low, high = self.average_ua(board, busy_s)
         return self.charge_mah * 1000 / high, self.charge_mah * 1000 / max(low, 1e-9)
 
@@ -85,7 +90,7 @@ class Battery:
         }
 
     def spoken(self, board: Board, busy_s: Range) -> str:
-        """How long it lasts, in the unit that suits."""
+        """Its life in the unit that suits."""
         return _spoken(self.hours(board, busy_s))
 
     def sentence(self, board: Board, busy_s: Range, calls: str) -> str:
@@ -108,3 +113,85 @@ def _spoken(hours: Range) -> str:
 def _span(low: float, high: float) -> str:
     shown = [f"{each:,.0f}" if each >= 100 else f"{each:.3g}" for each in (low, high)]
     return " to ".join(dict.fromkeys(shown))
+
+
+PAGE_BYTES, SECTOR_BYTES = 256, 4096
+"""Page and sector of the serial flash of most boards."""
+ENDURANCE = 10_000
+"""Erases of a sector that data sheets of on-chip flash commonly promise; look yours up."""
+SECONDS_A_YEAR = 31_557_600
+HEADS_BYTES = _spec.STORE_HEAD_BYTES + _spec.SNAPSHOT_HEAD_BYTES
+
+
+def parse_save_period(text: str) -> float:
+    """Seconds from `30s`, `10min`, `1.5h`, `1d`.
+
+    >>> parse_save_period("10min"), parse_save_period("1d")
+    (600.0, 86400.0)
+    """
+    expected = "a period from 1s to a year, such as 30s, 10min, 1h or 1d"
+    return parse_quantity("save-every", text, TIMES, least=1, most=SECONDS_A_YEAR, expected=expected)
+
+
+@dataclass(frozen=True)
+class Wear:
+    """A store on flash of usual pages and sectors, which saves a block once in a period."""
+
+    block_bytes: int
+    store_bytes: int
+    period_seconds: float
+
+    def __post_init__(self) -> None:
+        if self.slots < 2 * self.group_slots:
+            least = 2 * self._group_bytes
+            saves = f"saves of a block of {self.block_bytes} bytes need at least {least} bytes"
+            raise InputError("store", self.store_bytes, f"{saves}; write --save-every 1h,128KiB, or set a --budget")
+
+    @property
+    def _slot_bytes(self) -> int:
+        words = min(self.block_bytes // 2, 4 * _spec.UNITS_MAX)
+        return -(-(HEADS_BYTES + 2 * words) // PAGE_BYTES) * PAGE_BYTES
+
+    @property
+    def _group_bytes(self) -> int:
+        return -(-self._slot_bytes // SECTOR_BYTES) * SECTOR_BYTES
+
+    @property
+    def group_slots(self) -> int:
+        return self._group_bytes // self._slot_bytes
+
+    @property
+    def slots(self) -> int:
+        return self.store_bytes // self._group_bytes * self.group_slots
+
+    @property
+    def erases_a_year(self) -> float:
+        """Of every sector: once in a round of all slots (12.16)."""
+        return SECONDS_A_YEAR / self.period_seconds / self.slots
+
+    @property
+    def years(self) -> float:
+        return ENDURANCE / self.erases_a_year
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """For the table of `adamb plan`."""
+        saves = SECONDS_A_YEAR / self.period_seconds
+        place = f"{self.slots} slots in {format_bytes(self.store_bytes)}, sectors of {SECTOR_BYTES} B"
+        return [
+            ("saves a year", f"{saves:,.0f}", f"one every {self.period_seconds:g} s; {place}"),
+            ("wear", f"{self.erases_a_year:,.1f}", "erases of every sector a year"),
+            ("flash lasts", f"{self.years:,.1f} years", f"at {ENDURANCE:,} erases a sector"),
+        ]
+
+    def to_json(self) -> dict[str, object]:
+        return {
+            "wear": {
+                "block_bytes": self.block_bytes,
+                "store_bytes": self.store_bytes,
+                "save_every_seconds": self.period_seconds,
+                "slots": self.slots,
+                "erases_a_year": self.erases_a_year,
+                "endurance": ENDURANCE,
+                "years": self.years,
+            }
+        }

@@ -26,10 +26,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from adamb.budgets.errors import InputError
-from adamb.budgets.sizes import parse_size
-from adamb.budgets.toml_file import check_known, checked_text, read_toml, refuse
 from adamb.firmware_model import _spec
+from adamb.firmware_model.host.errors import InputError
+from adamb.firmware_model.host.sizes import parse_size
+from adamb.firmware_model.host.toml_file import check_known, checked_text, read_toml, refuse
 
 #: Whole numbers of the file with their limits and defaults.
 NUMBERS = {
@@ -68,9 +68,7 @@ class BudgetFile:
     @property
     def needs_target(self) -> bool:
         """Whether something is limited that only the compiled core on a target can show."""
-        return any(
-            name in self.limits for name in ("act_instructions", "observe_instructions", "stack_bytes")
-        )
+        return any(name in self.limits for name in ("act_instructions", "observe_instructions", "stack_bytes"))
 
 
 @dataclass(frozen=True)
@@ -102,17 +100,12 @@ class LimitCheck:
         }
 
 
-def judge(
-    file: BudgetFile, measured: dict[str, float], notes: dict[str, str] | None = None
-) -> list[LimitCheck]:
+def judge(file: BudgetFile, measured: dict[str, float], notes: dict[str, str] | None = None) -> list[LimitCheck]:
     """One row per limit of the file; a limit without a measurement is a mistake of the caller."""
     missing = [name for name in file.limits if name not in measured]
     if missing:
         raise InputError("limits", ", ".join(missing), "was not measured")
-    return [
-        LimitCheck(name, limit, measured[name], (notes or {}).get(name, ""))
-        for name, limit in file.limits.items()
-    ]
+    return [LimitCheck(name, limit, measured[name], (notes or {}).get(name, "")) for name, limit in file.limits.items()]
 
 
 def read_budget_file(path: Path) -> BudgetFile:
@@ -157,12 +150,7 @@ def _limits(path: Path, table: dict[str, Any]) -> dict[str, float]:
         if key in SIZES and isinstance(value, str):
             found[key] = parse_size(value, f"{path}: limits.{key}")
             continue
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, int | float)
-            or not math.isfinite(value)
-            or value < 0
-        ):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
             sizes = ", or a size such as 4KiB" if key in SIZES else ""
             refuse(path, f"limits.{key}", value, f"a number of 0 or more{sizes}")
         found[key] = value

@@ -17,15 +17,16 @@ from adamb.budgets.boards import Board, board_names, load_board
 from adamb.budgets.bounds.layout import Layout
 from adamb.budgets.bounds.paper import partition_size, storage
 from adamb.budgets.bounds.units import ControllerBound, reclaim_mark
-from adamb.budgets.controller import BLOCK_BYTES_MAX, MEMORY_OPTIONS, make_config
-from adamb.budgets.errors import InputError
-from adamb.budgets.sizes import parse_size
-from adamb.budgets.thresholds import Number, exact
 from adamb.firmware_model import _spec as spec
+from adamb.firmware_model.host.errors import InputError
+from adamb.firmware_model.host.options import BLOCK_BYTES_MAX, MEMORY_OPTIONS, Number, exact, make_config
+from adamb.firmware_model.host.sizes import parse_size
 
 EPISODES_MAX = 10_000_000
 UNIT_BYTES = int(spec.UNIT_WORDS) * 2
 
+START_BYTES, START_STEPS, START_LONGER_BYTES = 4096, 5, 8192
+"""To begin with: what suffices for nearly all of our problems, of five steps and of more (docs/sizing.md)."""
 C_CORES = {"c": "the C core", "usermod": "the C core in MicroPython's firmware"}
 ALWAYS, RECLAIMS, NEVER = "fits always", "fits until an episode, then reclaims", "does not fit"
 
@@ -40,7 +41,7 @@ def parse_dims(text: str, most: int = spec.DIM_MAX) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class PlannedJob:
-    """What the controller is asked to do; anything left out follows from the mode.
+    """Job of a controller; anything left out follows from the mode.
 
     >>> job = PlannedJob(d_s=1, d_a=1, horizon=5, episodes=2000)
     >>> job.settings["share"], job.minimum_bytes < job.certificate_bytes
@@ -73,9 +74,7 @@ class PlannedJob:
     def bound(self) -> ControllerBound:
         layout = Layout(self.d_s, self.d_a, self.horizon, self.mode)
         chosen = self.settings
-        return ControllerBound(
-            layout, layout.rule(chosen["gamma"], chosen["phi"], chosen["split"]), chosen["share"]
-        )
+        return ControllerBound(layout, layout.rule(chosen["gamma"], chosen["phi"], chosen["split"]), chosen["share"])
 
     @cached_property
     def certificate_bytes(self) -> int:
@@ -84,7 +83,7 @@ class PlannedJob:
 
     @property
     def minimum_bytes(self) -> int:
-        """What init asks for at least: header, a few units per tree and V tree, the table of the sharing
+        """Least bytes that init asks for: header, a few units per tree and V tree, the table of the sharing
         test."""
         small = int(spec.TREE_UNITS)
         per_step, shared = small * self.horizon, int(spec.SHARE_TABLE_UNITS) + small
@@ -105,6 +104,8 @@ class Plan:
     budget_bytes: int | None
     board: Board | None = None
     runtime: str | None = None
+    measured_bytes: int | None = None
+    """What was found to suffice for the task, where that was measured."""
 
     @property
     def certificate_bytes(self) -> int:
@@ -132,6 +133,14 @@ class Plan:
         return None if first is None else max(0, first - 1)
 
     @property
+    def start_bytes(self) -> int:
+        """A block to begin with, as far as there is room: not a bound, but measured, or a rule from measurements."""
+        if self.measured_bytes is not None:
+            return self.measured_bytes
+        wanted = START_BYTES if self.job.horizon <= START_STEPS else START_LONGER_BYTES
+        return max(self.job.minimum_bytes, min(wanted, self.budget_bytes or wanted))
+
+    @property
     def verdict(self) -> str:
         available = BLOCK_BYTES_MAX if self.budget_bytes is None else min(self.budget_bytes, BLOCK_BYTES_MAX)
         if available < self.job.minimum_bytes:
@@ -151,7 +160,7 @@ class Plan:
 
     @cached_property
     def changes(self) -> list[str]:
-        """What would make the verdict `fits always`, cheapest first; empty when it is."""
+        """Changes that would make the verdict `fits always`, cheapest first; empty when it is."""
         if self.verdict == ALWAYS or self.budget_bytes is None:
             return []
         ideas, room = [], self.board.available_bytes(self.runtime) if self.board else BLOCK_BYTES_MAX
@@ -172,7 +181,8 @@ class Plan:
         if self.certificate_bytes <= BLOCK_BYTES_MAX and (self.verdict != NEVER or room):
             beyond = "" if self.certificate_bytes <= room else ", more than this board has"
             ideas.append(f"a budget of {self.certificate_bytes} bytes, which fits always{beyond}")
-        board = smallest_board(self.job, self.runtime, always=self.verdict == RECLAIMS)
+        wanted = self.certificate_bytes if self.verdict == RECLAIMS else self.job.minimum_bytes
+        board = smallest_board(wanted, self.runtime)
         if board and board.name != _name(self.board):
             ideas.append(f"the board {board.name}")
         if self.verdict == NEVER and room:
@@ -197,14 +207,10 @@ class Plan:
         """Why balls get no finer than the finest level of the job."""
         tree, level = self.job.bound.forest.tree, self.job.bound.forest.finest_leaf(self.job.episodes)
         needed = tree.samples_for_level(level + 1)
-        return (
-            self.job.bound.rule.finest_because
-            if needed is None
-            else f"the next takes {needed} samples of one tree"
-        )
+        return self.job.bound.rule.finest_because if needed is None else f"the next takes {needed} samples of one tree"
 
     def parts(self) -> dict[str, int]:
-        """The most units of each kind; each at its own worst, so they add up to more than `units`."""
+        """The most units of each kind: each in a history of its own, so they add up to more than `units`."""
         kinds = ("records", "blocks", "counts", "values")
         return {kind: self.job.bound.most(kind, self.job.episodes) for kind in kinds}
 
@@ -226,10 +232,8 @@ class Plan:
     def to_json(self) -> dict[str, Any]:
         job, rule = self.job, self.job.bound.rule
         plain = {key: v if isinstance(v, str | int | float) else str(v) for key, v in job.settings.items()}
-        smallest = {
-            "always": _name(smallest_board(job, self.runtime, always=True)),
-            "at_all": _name(smallest_board(job, self.runtime, always=False)),
-        }
+        needs = {"start": self.start_bytes, "always": self.certificate_bytes, "at_all": job.minimum_bytes}
+        smallest = {name: _name(smallest_board(needed, self.runtime)) for name, needed in needs.items()}
         mark = None if self.budget_bytes is None else reclaim_mark(self.budget_bytes // UNIT_BYTES)
         return {
             "dims": f"{job.d_s}+{job.d_a}",
@@ -246,6 +250,7 @@ class Plan:
             "parts": self.parts(),
             "entries": job.bound.most("entries", job.episodes),
             "bytes": self.certificate_bytes,
+            "start_bytes": self.start_bytes,
             "header_bytes": job.bound.header_units * UNIT_BYTES,
             "minimum_bytes": job.minimum_bytes,
             "paper": self.paper(),
@@ -267,14 +272,13 @@ def _name(board: Board | None) -> str | None:
     return None if board is None else board.name
 
 
-def smallest_board(job: PlannedJob, runtime: str | None = None, *, always: bool) -> Board | None:
-    """Of our boards the one with the least memory on which the job fits: always, or at all.
+def smallest_board(needed: int, runtime: str | None = None) -> Board | None:
+    """Of our boards the one with the least memory that has room for a block of so many bytes.
 
-    >>> smallest_board(PlannedJob(1, 1, 5, 2000), always=False).name
+    >>> smallest_board(PlannedJob(1, 1, 5, 2000).minimum_bytes).name
     'uno'
     """
-    needed = job.certificate_bytes if always else job.minimum_bytes
-    if always and needed > BLOCK_BYTES_MAX:
+    if needed > BLOCK_BYTES_MAX:
         return None
     boards = [load_board(name) for name in board_names()]
     if runtime in ("micropython", "usermod"):

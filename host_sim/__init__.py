@@ -13,14 +13,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adamb.budgets.lazy import exports
+from adamb.firmware_model.host import exports
 
 if TYPE_CHECKING:
-    from adamb.host_sim.agent import Agent, Shape
-    from adamb.host_sim.agents import agent_names, make_agent, register_agent
+    from adamb.host_sim.agents import Agent, Shape, agent_names, make_agent, register_agent
     from adamb.host_sim.parameter import Parameter
     from adamb.host_sim.problem import Problem
-    from adamb.host_sim.registry import make_problem, problem_names, register_problem
+    from adamb.host_sim.problems import make_problem, problem_names, register_problem
     from adamb.host_sim.runner import Estimate, RunResult, simulate
 
 __all__ = [
@@ -42,11 +41,10 @@ __all__ = [
 __getattr__, __dir__ = exports(
     __name__,
     {
-        "agent": ("Agent", "Shape"),
-        "agents": ("agent_names", "make_agent", "register_agent"),
+        "agents": ("Agent", "Shape", "agent_names", "make_agent", "register_agent"),
         "parameter": ("Parameter",),
         "problem": ("Problem",),
-        "registry": ("make_problem", "problem_names", "register", "register_problem"),
+        "problems": ("make_problem", "problem_names", "register", "register_problem"),
         "runner": ("Estimate", "RunResult", "simulate"),
     },
 )

@@ -1,4 +1,4 @@
-"""What there is to play and to play with: problems and agents with settings, limits, dimensions, sources."""
+"""Catalogue of problems and agents with settings, limits, dimensions, sources."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from adamb.budgets.controller import OPTIONS
 from adamb.firmware_model import _spec
-from adamb.host_sim import agents, registry
+from adamb.firmware_model.host.options import OPTIONS
+from adamb.host_sim import agents
 from adamb.host_sim.agents.fixed import PolicyAgent
 from adamb.host_sim.parameter import Parameter
 from adamb.host_sim.problem import Problem
+from adamb.host_sim.problems import make_problem, problem_class
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,8 @@ def describe_problem(name: str) -> Item:
     >>> describe_problem("oil-2d").facts["d_a"]
     2
     """
-    cls, presets = registry.problem_class(name)
-    problem = registry.make_problem(name, [0])
+    cls, presets = problem_class(name)
+    problem = make_problem(name, [0])
     about, text = _paragraphs(sys.modules[cls.__module__].__doc__)[:1], _paragraphs(vars(cls).get("__doc__"))
     about = about if cls.__module__.startswith("adamb.") else text[:1]
     given = ", ".join(f"{key}={value}" for key, value in presets.items() if key != "id")
@@ -61,9 +62,10 @@ def describe_problem(name: str) -> Item:
         "d_s": problem.d_s,
         "d_a": problem.d_a,
         "horizon": problem.horizon,
+        "ranges": [str(each) for each in problem.coordinates] or None,
         "optimum": cls.solve is not Problem.solve,
         "drifts": problem.drift_width > 0,
-        "baselines": sorted(problem.baselines()),
+        "rules": sorted(problem.rules()),
     }
     settings = _settings({key: value for key, value in cls.parameters.items() if key != "id"}, presets)
     return Item(name, "".join(about), _rest(text, about), _file(cls), facts, settings)
@@ -81,17 +83,16 @@ def describe_agent(name: str) -> Item:
     text = _paragraphs(vars(factory).get("__doc__"))
     fixed = isinstance(factory, type) and (issubclass(factory, PolicyAgent) or name == "random")
     module = factory.__module__
-    kind = "fixed" if fixed else "rival" if module.startswith("adamb.") else "your own"
-    dimensions = getattr(sys.modules.get("adamb.host_sim.rivals.common"), "MOST_DIMENSIONS", None)
-    facts = {"kind": kind, "dimensions": dimensions if kind == "rival" else None, "horizon": None}
+    kind = "fixed" if fixed else "baseline" if module.startswith("adamb.") else "your own"
+    dimensions = getattr(sys.modules.get("adamb.host_sim.baselines"), "MOST_DIMENSIONS", None)
+    facts = {"kind": kind, "dimensions": dimensions if kind == "baseline" else None, "horizon": None}
     settings = _settings(getattr(factory, "options_known", {}), {})
     return Item(name, "".join(text[:1]), _rest(text, text[:1]), _file(factory), facts, settings)
 
 
 def _controller() -> Item:
     rows = [
-        Setting(row.name, _default(row), row.expected.removeprefix("must be "), row.help)
-        for row in OPTIONS.values()
+        Setting(row.name, _default(row), row.expected.removeprefix("must be "), row.help) for row in OPTIONS.values()
     ]
     core = Setting("core", agents.DEFAULT_CORE, f"one of {', '.join(agents.CORES)}", "what runs")
     text = "AdaMB (Sinclair, Wang, Jain, Banerjee, Yu 2020) in fixed point inside one block of memory."
@@ -105,8 +106,7 @@ def _default(row: Any) -> Any:
 
 def _settings(known: Mapping[str, Parameter], presets: Mapping[str, Any]) -> tuple[Setting, ...]:
     return tuple(
-        Setting(name, presets.get(name, each.default), each.limits(), each.doc)
-        for name, each in known.items()
+        Setting(name, presets.get(name, each.default), each.limits(), each.doc) for name, each in known.items()
     )
 
 
@@ -120,7 +120,7 @@ def _rest(text: list[str], about: list[str]) -> str:
 
 
 def _file(thing: Any) -> str:
-    """Where to read on: a path inside the package, or the user's file."""
+    """Source: a path inside the package, or the user's file."""
     module = thing.__module__
     if module.startswith("adamb."):
         path = str(inspect.getsourcefile(thing)).replace("\\", "/")

@@ -1,21 +1,23 @@
-"""Problems whose step is a C function of `c/worlds`: of all instances at once, or in whole episodes."""
+"""Problems whose step is a C function of `c/worlds`, and learners that C steps: all at once, in whole episodes."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from adamb.budgets.errors import InputError
+from adamb.firmware_model.host.errors import InputError
 from adamb.host_sim._sim import ffi, lib
+from adamb.host_sim.agents import AGENT_STREAM, Agent, CompiledAgent
 from adamb.host_sim.problem import MAX_EPISODES, Problem
 
 
 @dataclass(frozen=True)
 class CompiledProblem:
-    """How a step is played under the present parameters; `kept` is memory that C only points to."""
+    """A step under the present parameters; `kept` is memory that C only points to."""
 
     pointer: Any
     numbers: int
@@ -77,7 +79,7 @@ class ProblemInC(Problem):
             limit = f"must have the shape {(count, self.n, self.d_s)}"
             raise InputError("start states", starts.shape, limit)
         if self.continuing and self.episode > 0:
-            starts[0] = self.carried_state()
+            starts[0] = self._carried_state()
         self.episode += count - 1
         self._episode_noise = noise[-1]
         return starts, noise
@@ -87,10 +89,14 @@ class ProblemInC(Problem):
         self.state, self._next_h, self.last = last[-1], self.horizon, last
 
     def fresh_starts(self, drawn: np.ndarray, noise: np.ndarray) -> np.ndarray:
-        """What `fresh_start` gives, for whole episodes: (m, n, d_s) of (m, n, ...) drawn ones."""
+        """Results of `fresh_start` for whole episodes: (m, n, d_s) of (m, n, ...) drawn ones."""
         fixed = self.fixed_start
         starts = drawn if fixed is None else np.broadcast_to(fixed, (len(drawn), *fixed.shape))
         return np.array(starts, dtype=float, order="C")
+
+    def _step_noise(self, h: int) -> np.ndarray:
+        """As on the tape, which C reads: (..., n)."""
+        return self._episode_noise[h]
 
     def _world(self) -> CompiledProblem:
         if self._present is None or self._present[0] != self.version:
@@ -99,5 +105,96 @@ class ProblemInC(Problem):
 
 
 def doubles(array: np.ndarray) -> Any:
-    """Where the numbers lie; the caller keeps them."""
+    """Pointer to the numbers; the caller keeps them."""
     return ffi.cast("double *", array.ctypes.data)
+
+
+def as_doubles(array: np.ndarray) -> Any:
+    """Numbers that C only reads; valid while the result lives."""
+    return ffi.from_buffer("double[]", np.ascontiguousarray(array, dtype=np.float64))
+
+
+class CompiledLearners(Agent):
+    """Learners that C makes and steps; a subclass hands its configuration to `_make`.
+
+    `c_name` begins the names of the C functions.
+    """
+
+    c_name = ""
+    offset = action_offset = 0.0
+    _learners: Any
+
+    def _make(self, config: Any) -> None:
+        words = [np.random.SeedSequence([seed, AGENT_STREAM]).generate_state(1, np.uint64) for seed in self.seeds]
+        seeds = ffi.from_buffer("uint64_t[]", np.concatenate(words))
+        made = getattr(lib, f"{self.c_name}_new")(config, seeds)
+        if made == ffi.NULL:
+            raise MemoryError("the host has not enough memory for these learners")
+        self._learners = ffi.gc(made, getattr(lib, f"{self.c_name}_free"))
+
+    def _stepped(self) -> tuple[str, Any]:
+        """What steps: the start of the names of `act` and the others, and the learners for them."""
+        return self.c_name, self._learners
+
+    def act(self, h: int, states: np.ndarray) -> np.ndarray:
+        name, learners = self._stepped()
+        actions = np.empty((self.n, self.d_a))
+        pointer = ffi.from_buffer("double[]", actions)
+        getattr(lib, f"{name}_act")(learners, 0, self.n, h, as_doubles(states + self.offset), pointer)
+        return actions - self.action_offset
+
+    def observe(self, h: int, rewards: np.ndarray, next_states: np.ndarray) -> None:
+        name, learners = self._stepped()
+        call, following = getattr(lib, f"{name}_observe"), as_doubles(next_states + self.offset)
+        if call(learners, 0, self.n, h, as_doubles(rewards), following) < 0:
+            raise MemoryError("the host has not enough memory for what is learnt")
+
+    def end_episode(self) -> None:
+        name, learners = self._stepped()
+        if hasattr(lib, f"{name}_end_episode"):
+            getattr(lib, f"{name}_end_episode")(learners, 0, self.n)
+
+    def compiled(self) -> CompiledAgent:
+        name, learners = self._stepped()
+        return CompiledAgent.of(name, learners, self.n, offset=self.offset, action_offset=self.action_offset)
+
+
+#: For all tapes together; more than a processor keeps near would be no faster.
+USUAL_BYTES = 24_000_000
+#: A simulation whose tapes of a single episode need more is played step by step.
+MOST_BYTES = 256_000_000
+MOST_EPISODES = 64
+
+
+class Tapes:
+    """Tapes of what no action changes, for simulators that play whole episodes in C: memory by tape and episode that C
+    only points to.
+
+    Instances with the same seed, which agents under comparison play, share one tape. A tape holds as many
+    episodes as there is memory for.
+    """
+
+    def __init__(self, seeds: Sequence[int]) -> None:
+        firsts: dict[int, int] = {}
+        for i, seed in enumerate(seeds):
+            firsts.setdefault(seed, i)
+        #: The first instance of each tape.
+        self.firsts = list(firsts.values())
+        order = {seed: number for number, seed in enumerate(firsts)}
+        self.of = np.array([order[seed] for seed in seeds], dtype=np.int32)
+        self.episodes = 0
+
+    def make_room(self, bytes_an_episode: int) -> bool:
+        """Choose how many episodes a tape has; False where not even one has room."""
+        needed = len(self.firsts) * bytes_an_episode
+        self.episodes = max(1, min(MOST_EPISODES, USUAL_BYTES // needed))
+        return needed <= MOST_BYTES
+
+    def array(self, *shape: int, kind: Any = np.float64) -> np.ndarray:
+        """(tape, episode, ...)."""
+        return np.zeros((len(self.firsts), self.episodes, *shape), dtype=kind)
+
+
+def pointer(kind: str, array: np.ndarray) -> Any:
+    """Pointer to an array, as C declares it; the caller keeps it."""
+    return ffi.cast(f"{kind} *", array.ctypes.data)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 PART = ".part"
-"""How a file ends that is not whole yet; a process that was killed leaves it behind."""
+"""Ending of a file that is not whole yet; a process that was killed leaves it behind."""
 
 UNFINISHED = ".unfinished"
 """In a folder whose files are being saved; a process that was killed leaves it behind."""

@@ -6,12 +6,14 @@ more, so an agent written against Gymnasium meets exactly what ours meet.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.envs.registration import EnvSpec
 
-from adamb.budgets.errors import InputError
+from adamb.firmware_model.host.errors import InputError
 from adamb.host_sim.problem import Problem, make_problem, problem_names
 
 
@@ -23,6 +25,7 @@ class AdambEnv(gym.Env[np.ndarray, np.ndarray]):
     """
 
     metadata = {"render_modes": []}  # noqa: RUF012 (the base class declares it as an instance variable)
+    _spec: EnvSpec | None = None
 
     def __init__(
         self,
@@ -47,8 +50,18 @@ class AdambEnv(gym.Env[np.ndarray, np.ndarray]):
         shape = make_problem(problem, [0], **self._options)
         self.observation_space = gym.spaces.Box(0.0, 1.0, (shape.d_s,), np.float64)
         self.action_space = gym.spaces.Box(0.0, 1.0, (shape.d_a,), np.float64)
+        self._horizon = shape.horizon
         self._problem: Problem | None = None
         self._h = 0
+
+    @property
+    def spec(self) -> EnvSpec | None:
+        """What it was made of; says how many steps an episode has, which agents of other libraries ask for."""
+        return self._spec
+
+    @spec.setter
+    def spec(self, made: EnvSpec | None) -> None:
+        self._spec = made and replace(made, max_episode_steps=self._horizon)
 
     @property
     def problem(self) -> Problem:
@@ -100,9 +113,7 @@ def register_environments() -> None:
     """Tell Gymnasium about every built-in problem."""
     for name in problem_names():
         if environment_id(name) not in gym.registry:
-            gym.register(
-                environment_id(name), entry_point="adamb.host_sim.gym_env:AdambEnv", kwargs={"problem": name}
-            )
+            gym.register(environment_id(name), entry_point="adamb.host_sim.gym_env:AdambEnv", kwargs={"problem": name})
 
 
 register_environments()

@@ -1,18 +1,20 @@
-"""Parameters of problems as users write them (`--set name=value`), checked before anything runs."""
+"""Parameters of problems as users write them (`--set name=value`), checked before anything runs; and names, ranges and
+units of what a problem senses and sets, declared once on the problem.
+
+Tables, pictures and the report show coordinates in these ranges, and `adamb port` writes them for a board.
+"""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from adamb.budgets.errors import InputError, unknown_name
-
-if TYPE_CHECKING:
-    from adamb.host_sim.problem import Problem
+from adamb.firmware_model.host.errors import InputError, unknown_name
 
 KINDS = ("float", "int", "bool", "str", "floats")
 
@@ -82,7 +84,7 @@ class Parameter:
         return number
 
     def limits(self) -> str:
-        """What a value must be, in words."""
+        """Limits of a value in words."""
         return self._expected().removeprefix("must be ")
 
     def _expected(self) -> str:
@@ -107,7 +109,7 @@ def choose(field: str, word: str, known: Iterable[str]) -> str:
 
 
 def check_declared(field: str, parameters: object) -> None:
-    """What a class declares must be a dictionary of `Parameter`."""
+    """Refuse a declaration that is not a dictionary of `Parameter`."""
     example = '{"want": Parameter(0.5, "float", "level to keep")}'
     if not isinstance(parameters, Mapping):
         raise InputError(field, parameters, f"must be a dictionary such as {example}")
@@ -132,11 +134,11 @@ START = Parameter(
     None, "floats", "start state; random: new in every episode, instance: drawn once per seed",
     0, 1, ("random", "instance"),
 )  # fmt: skip
-"""Where episodes start when they do not draw their own state; several problems have it."""
+"""Start of episodes that do not draw their own state; several problems have it."""
 
 
 def fixed_start(
-    problem: Problem, generators: list[np.random.Generator], default: Sequence[float] | None = None
+    problem: Any, generators: list[np.random.Generator], default: Sequence[float] | None = None
 ) -> np.ndarray | None:
     """(n, d_s) start states as `start` says, None where every episode draws its own.
 
@@ -154,3 +156,84 @@ def fixed_start(
     if len(start) not in (1, d_s):
         raise InputError("start", start, f"must be 1 or {d_s} numbers")
     return np.broadcast_to(np.asarray(start, dtype=float), (problem.n, d_s)).copy()
+
+
+NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
+EXAMPLE = '{"temperature": (25, 100, "°C"), "duty": (0, 100, "%")}'
+MOST_STEPS, MOST = 65534, 2**30 - 1
+"""Between the ends of a range on a board, one less as both are rounded; the largest small integer of MicroPython."""
+LARGEST = 1e12
+
+
+@dataclass(frozen=True)
+class Range:
+    """One coordinate: the values of 0 and of 1 in its unit. A range may fall.
+
+    >>> oven = Range("oven", 25, 100, "°C")
+    >>> print(oven, oven.raw(0.5), oven.coordinate(40.0))
+    oven 25 to 100 °C 62.5 0.2
+    """
+
+    name: str
+    zero: float
+    full: float
+    unit: str
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.zero:g} to {self.full:g} {self.unit}".rstrip()
+
+    def raw(self, coordinates: Any) -> Any:
+        return self.zero + (self.full - self.zero) * coordinates
+
+    def coordinate(self, raw: Any) -> Any:
+        return np.clip((np.asarray(raw) - self.zero) / (self.full - self.zero), 0.0, 1.0)
+
+    @property
+    def exponent(self) -> int:
+        """A board counts whole multiples of 10 ** -exponent units: the finest that its numbers hold."""
+        span, most = abs(self.full - self.zero), max(abs(self.zero), abs(self.full))
+        return min(math.floor(math.log10(MOST_STEPS / span)), math.floor(math.log10(MOST / most)))
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """Both ends in these multiples."""
+        return round(self.zero * 10.0**self.exponent), round(self.full * 10.0**self.exponent)
+
+    @property
+    def step(self) -> str:
+        """The multiple, such as 0.01 °C."""
+        return f"{10.0**-self.exponent:.12g} {self.unit}".rstrip()
+
+
+def declared(ranges: object, d_s: int, d_a: int) -> tuple[Range, ...]:
+    """The ranges of a problem: its states, then its actions; empty where it declares none."""
+    if not isinstance(ranges, Mapping):
+        raise InputError("ranges", ranges, f"must be a dictionary such as {EXAMPLE}")
+    if ranges and len(ranges) != d_s + d_a:
+        raise InputError("ranges", len(ranges), f"must name {d_s} states, then {d_a} actions, in this order")
+    return tuple(_range(name, given) for name, given in ranges.items())
+
+
+def unnamed(d_s: int, d_a: int) -> tuple[Range, ...]:
+    """Stand-ins for a problem that declares none: coordinates as they are, 0 to 1."""
+    names = [f"state_{i + 1}" for i in range(d_s)] + [f"action_{i + 1}" for i in range(d_a)]
+    return tuple(Range(name, 0, 1, "") for name in names)
+
+
+def _range(name: object, given: Any) -> Range:
+    field = f"ranges[{name!r}]"
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise InputError("ranges", name, "a name has small letters, digits and _, as it becomes a name in programs")
+    try:
+        zero, full, unit = given
+        made = Range(name, float(zero), float(full), unit)
+    except (TypeError, ValueError):
+        raise InputError(field, given, f"must be the values of 0 and of 1 and a unit, as in {EXAMPLE}") from None
+    if not isinstance(unit, str) or any(not mark.isprintable() or mark in '*\\"@' for mark in unit):
+        raise InputError(field, unit, 'a unit is a short text, without * \\ " @')
+    if not max(abs(made.zero), abs(made.full)) <= LARGEST or not abs(made.full - made.zero) >= 1 / LARGEST:
+        raise InputError(field, given, f"its ends must be two different numbers, at most {LARGEST:g}")
+    low, high = made.ends
+    if abs(high - low) < 100:
+        raise InputError(field, given, "its ends are too near to each other for numbers of that size")
+    return made

@@ -1,14 +1,16 @@
-"""Where numbers come from: versions of everything they depend on, and the command that made them."""
+"""Provenance of numbers: versions of everything they depend on, and the command that made them."""
 
 from __future__ import annotations
 
 import platform
 import shlex
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 
+@cache
 def version(package: str = "adamb") -> str:
     """Of an installed package, else ImportError. The import is slow, and `adamb --help` needs no version."""
     from importlib import metadata

@@ -7,6 +7,7 @@ the start does not count as skill.
 
 from __future__ import annotations
 
+import html
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -16,18 +17,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adamb.budgets.errors import AdambError, InputError
-from adamb.budgets.sizes import format_bytes
+from adamb.firmware_model.host.errors import AdambError, InputError
+from adamb.firmware_model.host.sizes import format_bytes
 from adamb.host_sim._sim import ffi, lib
-from adamb.host_sim.agent import Agent, CompiledAgent, Progress, offered
-from adamb.host_sim.agents import make_agent
+from adamb.host_sim.agents import Agent, CompiledAgent, Progress, SequentialAgent, compiled_backend, make_agent
 from adamb.host_sim.compiled import ProblemInC, doubles
 from adamb.host_sim.problem import EPISODES
-from adamb.host_sim.user_code import blamed, check_actions, check_calls, numbers_of_learners, stats_of
 
 if TYPE_CHECKING:
     from adamb.host_sim.problem import Problem
 
+Observer = Callable[[Progress], object]
+"""Looks at a run while it plays."""
 POINTS = 200
 LAST = 100
 RESULT_COUNTERS = ("leaves", "refused_splits", "reclaims", "saturations", "restarts")
@@ -106,9 +107,9 @@ class RunResult:
     interrupted: bool = False
     raw_returns: np.ndarray | None = None  # in the task's own units, where those are not ours
     figures: dict[str, np.ndarray] = field(default_factory=dict)  # what else the problem tells, by seed
-    statistics: dict[str, Any] | None = None  # counts of the whole run, where they were asked for
+    statistics: dict[str, Any] | None = None  # counts of the whole run, where the problem has any
     target: dict[str, Any] | None = None
-    """What was measured where the controller ran, if that was not here."""
+    """Measurements of the target where the controller ran, if that was not here."""
     unfinished: list[dict[str, Any]] = field(default_factory=list)
     """Learners that took turns and were stopped in the middle: seed, episodes, returns."""
 
@@ -152,6 +153,27 @@ class RunResult:
     def mean_stat(self, name: str) -> float | None:
         return float(np.mean(self.stats[name])) if name in self.stats else None
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the figures that `adamb run` prints first."""
+        rows: dict[str, object] = {"reward per episode": self.reward(), "regret": self.regret()}
+        share = self.share()
+        rows["share of V*"] = share and share.percent()
+        rows["most bytes in use"] = format_bytes(int(self.bytes_peak.max()))
+        body = "".join(f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in rows.items() if value)
+        return f"<p>{html.escape(repr(self)[1:-1])}</p><table>{body}</table>"
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with a row per seed and episode: reward, and V* and regret where V* is known."""
+        try:
+            import pandas
+        except ImportError:
+            raise InputError("to_frame", "pandas", "is not installed; pip install pandas") from None
+        seeds, episodes = np.indices(self.returns.shape)
+        columns = {"seed": np.array(self.seeds)[seeds], "episode": episodes, "reward": self.returns}
+        if self.optimal is not None:
+            columns |= {"optimum": self.optimal, "regret": self.optimal - self.returns}
+        return pandas.DataFrame({name: values.ravel() for name, values in columns.items()})
+
     def to_json(self) -> dict[str, Any]:
         """The stable, documented fields: what run.json holds."""
         from adamb.host_sim.results.run import RunSummary  # the owner of the file builds on this module
@@ -169,7 +191,7 @@ def record_points(episodes: int, record: int | Sequence[int] | None) -> np.ndarr
         count = POINTS if record is None else record
         if count < 1:
             raise InputError("record", record, "at least one point")
-        return np.unique(np.linspace(0, episodes, min(count, episodes) + 1)[1:].round().astype(int))
+        return np.linspace(0, episodes, min(count, episodes) + 1)[1:].round().astype(int)  # at least 1 apart
     points = np.unique(np.append(np.asarray(record, dtype=int), episodes))
     if points[0] < 1 or points[-1] > episodes:
         raise InputError("record", list(record), f"episodes from 1 to {episodes}")
@@ -182,7 +204,7 @@ def simulate(
     *,
     episodes: int | None = None,
     record: int | Sequence[int] | None = None,
-    progress: Callable[[Progress], object] | None = None,
+    observers: Sequence[Observer] = (),
     optimum: bool = True,
     compiled: bool = True,
     **options: Any,
@@ -193,14 +215,14 @@ def simulate(
     >>> simulate(make_problem("oil-laplace", seeds=[1, 2], episodes=5), "static", budget_bytes="1KiB")
     <RunResult static on oil-laplace in 1 KiB: 5 episodes of 2 seeds, reward ...>
 
-    `record` is how many times (or after which episodes) the bytes in use are recorded. `progress` is called
-    after every episode, or, if it has a method `next_call(done)`, after the episode that this names; when it
+    `record` is how many times (or after which episodes) the bytes in use are recorded. `observers` are called
+    after every episode, or, with a method `next_call(done)`, after the episode that this names; when one
     returns True the run ends there and the result covers what was done. Where the problem and the agent are
     both compiled, whole episodes are played in C; `compiled=False` plays every step in Python, with the same
-    result in a longer time. An
-    environment that returns nonsense (NaN, a reward outside [0,1]) ends the run with an error whose
-    `partial` is the result of the episodes before. `optimum=False` leaves V* out, for a caller who has it
-    from another run on the same seeds: while a problem walks, it is solved again in every episode.
+    result in a longer time. An environment that returns nonsense (NaN, a reward outside [0,1]) ends the run
+    with an error whose `partial` is the result of the episodes before. `optimum=False` leaves V* out, for a
+    caller who has it from another run on the same seeds: while a problem walks, it is solved again in every
+    episode.
     """
     if isinstance(agent, str):
         agent = make_agent(agent, problem, **options)
@@ -213,16 +235,16 @@ def simulate(
     total = problem.episodes if episodes is None else episodes
     total = EPISODES.parse("episodes", total)
     plan = RunPlan(total, record_points(total, record), optimum, compiled)
-    if agent.lanes:
-        from adamb.host_sim.in_turn import play_in_turn
+    if isinstance(agent, SequentialAgent):
+        from adamb.host_sim.sequential import play_sequentially
 
-        return play_in_turn(problem, agent, plan, progress)
-    return play(problem, agent, plan, progress)
+        return play_sequentially(problem, agent, plan, observers)
+    return play(problem, agent, plan, observers)
 
 
 @dataclass(frozen=True)
 class RunPlan:
-    """What is asked of a run: episodes, after which of them memory is recorded, V*, C where it can be."""
+    """Request of a run: episodes, after which of them memory is recorded, V*, C where it can be."""
 
     episodes: int
     points: np.ndarray
@@ -230,24 +252,47 @@ class RunPlan:
     compiled: bool = True
 
 
-def play(
-    problem: Problem, agent: Agent, plan: RunPlan, progress: Callable[[Progress], object] | None
-) -> RunResult:
+def _next_call(observer: Observer, done: int) -> int:
+    named = getattr(observer, "next_call", None)
+    return done + 1 if named is None else max(done + 1, named(done))
+
+
+class Paced:
+    """An observer that is called again about every `seconds`, however many episodes that is."""
+
+    def __init__(self, observer: Observer, seconds: float = 0.1) -> None:
+        self.observer, self.seconds = observer, seconds
+        self.began = time.perf_counter()
+
+    def __call__(self, progress: Progress) -> object:
+        return self.observer(progress)
+
+    def next_call(self, done: int) -> int:
+        """At most twice as many episodes as are done, as the first ones say little about the others."""
+        passed = time.perf_counter() - self.began
+        return done + max(1, min(done, int(self.seconds * done / passed)))
+
+
+def play(problem: Problem, agent: Agent, plan: RunPlan, observers: Sequence[Observer]) -> RunResult:
     """All episodes, all learners in step; an error carries the result of the episodes before it."""
     began, total, loop = time.perf_counter(), plan.episodes, None
-    next_call = getattr(progress, "next_call", lambda done: total if progress is None else done + 1)
     try:
         loop = Loop(problem, agent, plan)
-        while (done := loop.progress.done) < total:
-            call = next_call(done)
-            while loop.progress.done < min(call, total):
+        calls, stopped = [_next_call(each, 0) for each in observers], False
+        while loop.progress.done < total and not stopped:
+            call = min([*calls, total])
+            while loop.progress.done < call:
                 loop.advance(call)
             loop.read_optima()
-            if progress is not None and progress(loop.progress) is True:
-                return loop.result(loop.progress.done < total, time.perf_counter() - began)
-        return loop.result(False, time.perf_counter() - began)
+            for i, observer in enumerate(observers):
+                if calls[i] <= call:
+                    stopped |= observer(loop.progress) is True
+                    calls[i] = _next_call(observer, call)
+        return loop.result(loop.progress.done < total, time.perf_counter() - began)
     except Exception as error:
-        found = blamed(error)
+        from adamb.host_sim.user_code import locate_in_user_code
+
+        found = locate_in_user_code(error)
         if isinstance(found, AdambError) and loop is not None and loop.progress.done > 0:
             with suppress(Exception):  # what fails may be a hook that the result asks
                 found.partial = loop.result(True, time.perf_counter() - began)
@@ -272,8 +317,8 @@ class CompiledPlay:
     @classmethod
     def of(cls, problem: Problem, agent: Agent) -> CompiledPlay | None:
         """None where one of the two is not compiled."""
-        learners = offered(agent)
-        if learners is None or not isinstance(problem, ProblemInC) or offered(problem) is None:
+        learners = compiled_backend(agent)
+        if learners is None or not isinstance(problem, ProblemInC) or compiled_backend(problem) is None:
             return None
         return cls(problem, learners)
 
@@ -281,7 +326,7 @@ class CompiledPlay:
         """Episodes that the problem has begun, into `returns` (n, m); gives the shares of act and observe."""
         problem, run = self.problem, self._run
         if self._version != problem.version:
-            self._version, self._world = problem.version, offered(problem)
+            self._version, self._world = problem.version, compiled_backend(problem)
         noise = np.ascontiguousarray(noise, dtype=float)
         run.episodes, run.numbers = len(starts), noise[0, 0].size // problem.n
         if run.numbers < self._world.numbers:
@@ -310,6 +355,8 @@ class Loop:
             raise InputError("agent", agent.name, "was made for another problem (learners or horizon differ)")
         self.users = not type(agent).__module__.startswith("adamb.")  # what it returns is then checked
         if self.users:
+            from adamb.host_sim.user_code import check_calls
+
             check_calls(agent)
         self.problem, self.agent, self.points = problem, agent, plan.points
         self.compiled = CompiledPlay.of(problem, agent) if plan.compiled else None
@@ -333,10 +380,16 @@ class Loop:
 
     def _bytes(self, hook: str) -> np.ndarray:
         given = getattr(self.agent, hook)()
-        return numbers_of_learners(self.agent, hook, given) if self.users else np.array(given)
+        if not self.users:
+            return np.array(given)
+        from adamb.host_sim.user_code import numbers_of_learners
+
+        return numbers_of_learners(self.agent, hook, given)
 
     def _stats(self) -> dict[str, np.ndarray]:
         if self.users:
+            from adamb.host_sim.user_code import stats_of
+
             return stats_of(self.agent)
         return {name: np.array(values) for name, values in self.agent.stats().items()}
 
@@ -381,6 +434,8 @@ class Loop:
             before_act = clock()
             actions = agent.act(h, states)
             if getattr(actions, "shape", None) != self.actions_shape:
+                from adamb.host_sim.user_code import check_actions
+
                 check_actions(agent, h, actions)
             before_step = clock()
             rewards, states = problem.step(h, actions)
@@ -389,7 +444,7 @@ class Loop:
             agent_ns += clock() - before_observe + before_step - before_act
             environment_ns += before_observe - before_step
             rewards_sum += rewards
-            states = problem.resumed(states)
+            states = problem.state.copy()
         before_end = clock()
         agent.end_episode()
         self.agent_ns += agent_ns + clock() - before_end
@@ -413,7 +468,7 @@ class Loop:
         points, recorded = self.points[: len(self.recorded)], self.recorded
         if points.size == 0 or points[-1] != done:
             points, recorded = np.append(points, done), [*recorded, self._bytes("bytes_used")]
-        optimal = self.progress.optimal
+        optimal, report = self.progress.optimal, problem.report()
         return RunResult(
             problem=problem.name,
             instance=problem.instance,
@@ -430,12 +485,18 @@ class Loop:
             bytes_peak=self._bytes("bytes_peak"),
             stats=self._stats(),
             clipped=problem.clipped.copy(),
-            digest=agent.digest(),
+            digest=_told(agent, "digest"),
             seconds={
                 "agent": self.agent_ns / 1e9, "environment": self.environment_ns / 1e9, "total": seconds,
             },
             interrupted=interrupted,
-            raw_returns=None if (raw := problem.raw_returns()) is None else raw[:, :done],
-            figures=problem.figures(),
-            target=agent.on_target(),
+            raw_returns=None if report.raw_returns is None else report.raw_returns[:, :done],
+            figures=report.figures,
+            target=_told(agent, "measured"),
         )  # fmt: skip
+
+
+def _told(agent: Agent, name: str) -> Any:
+    """Something that only some agents tell: `digest`, a hash of the first learner's block; `measured`, on a target."""
+    method = getattr(agent, name, None)
+    return None if method is None else method()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
 
-from adamb.budgets.errors import AdambError, InputError, nearest
+from adamb.firmware_model.host.errors import AdambError, InputError, nearest
 
 if TYPE_CHECKING:
     from adamb.host_sim.problem import Problem
@@ -80,7 +80,7 @@ def _load(kind: str, path: Path) -> Any:
     return module
 
 
-def blamed(error: BaseException) -> BaseException:
+def locate_in_user_code(error: BaseException) -> BaseException:
     """The error as one line with the user's file, line and cause, if it arose there; else as it is.
 
     Where the user's code has returned and the value broke ours, the line is that of the user's class.
@@ -100,9 +100,9 @@ def blamed(error: BaseException) -> BaseException:
     return found
 
 
-def raise_blamed(error: BaseException) -> NoReturn:
+def raise_located(error: BaseException) -> NoReturn:
     """For an `except` around calls that may end in a user's file."""
-    raise blamed(error)
+    raise locate_in_user_code(error)
 
 
 def _is_users(frame: Any) -> bool:
@@ -140,7 +140,7 @@ def place_of(function: Callable[..., Any] | None) -> str:
 
 
 def checked_outcome(problem: Problem, h: int, outcome: Any) -> tuple[np.ndarray, np.ndarray]:
-    """What `dynamics` returned, as arrays.
+    """Check what `dynamics` returned; gives arrays.
 
     A learner fed with NaN or values outside its range fails silently and much later, so stop here.
     """
@@ -178,7 +178,7 @@ CALLS = {
     "act": ("h", "states"), "observe": ("h", "rewards", "next_states"), "end_episode": (), "bytes_used": (),
     "bytes_peak": (), "stats": (),
 }  # fmt: skip
-"""What a run calls of an agent, and with what."""
+"""Methods of an agent that a run calls, with their arguments."""
 
 
 def check_calls(agent: Any) -> None:
@@ -196,7 +196,7 @@ def check_calls(agent: Any) -> None:
 
 
 def numbers_of_learners(agent: Any, hook: str, given: Any, name: str = "") -> np.ndarray:
-    """What a hook of an agent returned, one number of every learner, from 0."""
+    """Check what a hook of an agent returned: one number of every learner, from 0."""
     place = place_of(getattr(type(agent), hook, None))
     field = f"{hook}[{name!r}]" if name else hook
     values = np.array(given, dtype=None if isinstance(given, np.ndarray) else object)
@@ -222,7 +222,7 @@ def stats_of(agent: Any) -> dict[str, np.ndarray]:
 
 
 def checked_optimum(problem: Problem, found: Any) -> Any:
-    """What `solve` returned: None, or an object with what an Optimum offers."""
+    """Check what `solve` returned: None, or an object with what an Optimum offers."""
     if found is not None and not all(hasattr(found, name) for name in ("mean", "value", "policy")):
         limit = f"must return None or an Optimum with mean, value and policy{place_of(type(problem).solve)}"
         raise InputError("solve", type(found).__name__, limit)

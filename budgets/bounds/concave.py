@@ -24,9 +24,7 @@ def add_first(pieces: Pieces, length: int, rate: int) -> Pieces:
     start: Price = 0
     for piece, slope in pieces:
         inside = max(0 * piece, min(piece, length + 0 * piece - start))
-        result.extend(
-            (part, value) for part, value in ((inside, slope + rate), (piece - inside, slope)) if part
-        )
+        result.extend((part, value) for part, value in ((inside, slope + rate), (piece - inside, slope)) if part)
         start += piece
     return result
 

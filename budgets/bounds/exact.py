@@ -33,8 +33,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from adamb.budgets.errors import InputError
-from adamb.budgets.thresholds import SplitRule
+from adamb.budgets.bounds.thresholds import SplitRule
+from adamb.firmware_model.host.errors import InputError
 
 SHARES = ("off", "on", "auto")
 

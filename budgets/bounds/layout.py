@@ -1,13 +1,13 @@
-"""How many units things take in a block: the dimensions and the mode decide."""
+"""Units that things take in a block: the dimensions and the mode decide."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from adamb.budgets.controller import level_limit
-from adamb.budgets.errors import InputError
-from adamb.budgets.thresholds import EARLY, Number, SplitRule, split_rule
+from adamb.budgets.bounds.thresholds import EARLY, SplitRule, split_rule
 from adamb.firmware_model import _spec as spec
+from adamb.firmware_model.host.errors import InputError
+from adamb.firmware_model.host.options import Number, level_limit
 
 #: Entries of a unit: all its words in mode tracking; mode paper needs one of them as a link.
 TRACKING_ENTRIES = int(spec.UNIT_WORDS)
@@ -27,11 +27,12 @@ class Layout:
     d_a: int
     horizon: int
     mode: str = "tracking"
+    is_held: bool = False
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
             raise InputError("mode", self.mode, f"must be one of {', '.join(MODES)}")
-        for field, value in (("d_s", self.d_s), ("d_a", self.d_a)):
+        for field, value in (("d_s", self.d_s + self.is_held), ("d_a", self.d_a)):
             if not 1 <= value <= spec.DIM_MAX:
                 raise InputError(field, value, f"must be from 1 to {spec.DIM_MAX}")
         if not 1 <= self.horizon <= spec.HORIZON_MAX:
@@ -42,13 +43,18 @@ class Layout:
         return self.d_s + self.d_a
 
     @property
+    def held(self) -> Layout:
+        """That of the held step, which has no state (SPEC 1.17)."""
+        return replace(self, d_s=0, is_held=True)
+
+    @property
     def level_max(self) -> int:
-        """Where the bits of the codes or of a count entry end."""
+        """Level at which the bits of the codes or of a count entry end."""
         return level_limit(self.d_s, self.d_a)
 
     def header_units(self, finest: int) -> int:
-        """Header, thresholds of levels 0..finest and the words of every step, in whole units."""
-        words = int(spec.H_WORDS) + finest + 1 + self.horizon * int(spec.S_WORDS)
+        """Header, thresholds of levels 0..finest and the words of every step, the held one too, in whole units."""
+        words = int(spec.H_WORDS) + finest + 1 + (self.horizon + 1) * int(spec.S_WORDS)
         return -(-words // int(spec.UNIT_WORDS))
 
     @property
@@ -65,9 +71,9 @@ class Layout:
         return [*groups, ((1 << self.d) - seen, 0)]
 
     def entries(self, samples: int, level: int) -> int:
-        """The most cells that so many own samples of a ball give an entry."""
+        """The most cells that so many own samples of a ball give an entry; one cell alone has none."""
         cells = 1 << (self.d_s * level)
-        most = min(samples, cells) if level else 0
+        most = min(samples, cells) if cells > 1 else 0
         return min(most, TRACKING_ENTRIES) if self.mode == "tracking" else most
 
     def count_units(self, samples: int, level: int) -> int:

@@ -17,7 +17,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from adamb.budgets.errors import InputError
+from adamb.firmware_model.host.errors import InputError
+from adamb.firmware_model.host.options import paper_gamma
 
 
 @dataclass(frozen=True)
@@ -50,23 +51,6 @@ def check_dims(d: float, d_s: float) -> None:
     _check(d=d, d_s=d_s)
     if d_s >= d:
         raise InputError("d_s", d_s, f"must be below d = {d:g}, the dimension of states and actions together")
-
-
-def paper_gamma(d_s: float) -> float:
-    """γ = dS for dS > 2 and dS + 2 otherwise (section "Refine Partition")."""
-    _check(d_s=d_s)
-    return d_s if d_s > 2 else d_s + 2
-
-
-def paper_phi(horizon: int, d: float, d_s: float) -> float:
-    """φ = H^((d+dS)/(d+1)), as the algorithm's description prints it (section "Refine Partition").
-
-    Rounded to 12 figures, so that 32^(6/5) is 64 and its thresholds are not one too high. The regret
-    derivation (sec:finalregret) uses another exponent, (d+γ)/(d+1).
-    """
-    check_dims(d, d_s)
-    _check(horizon=horizon)
-    return float(f"{float(horizon) ** ((d + d_s) / (d + 1)):.12g}")
 
 
 def level_star(k: float, *, d: float, gamma: float, phi: float = 1) -> int:
@@ -140,9 +124,7 @@ def single_path_time(k: float, *, horizon: int, d_s: float, gamma: float, phi: f
         left -= spent
         level += 1
     note = "a lower bound on the worst case; above the stated time exponent 1 + dS/(d+γ)"
-    return Bound(
-        horizon * total, "app:implementation_run_time, contradicted", "none", True, 1 + d_s / gamma, note
-    )
+    return Bound(horizon * total, "app:implementation_run_time, contradicted", "none", True, 1 + d_s / gamma, note)
 
 
 def regret(k: float, *, horizon: int, d: float, d_s: float, lipschitz: float = 1) -> Bound:
@@ -193,9 +175,7 @@ PAC_POLICY = (
 )
 
 
-def pac_episodes(
-    epsilon: float, delta: float, *, horizon: int, d: float, d_s: float, lipschitz: float = 1
-) -> Bound:
+def pac_episodes(epsilon: float, delta: float, *, horizon: int, d: float, d_s: float, lipschitz: float = 1) -> Bound:
     """K = (L·H^(1+1/(d+1))/(δε))^(d+γ), up to constants and logarithms (Policy-Identification Guarantees).
 
     Asks for start states drawn from one fixed distribution. The policy it speaks of is PAC_POLICY.
@@ -208,3 +188,37 @@ def pac_episodes(
     value = _power(lipschitz * horizon ** (1 + 1 / (d + 1)) / (delta * epsilon), exponent)
     condition = "start states from one fixed distribution; the float reference with bonus=theory"
     return Bound(value, "Policy-Identification Guarantees", condition, True, exponent, PAC_POLICY)
+
+
+@dataclass(frozen=True)
+class Row:
+    """Exponents of one algorithm, up to constants and logarithms; None where the table gives none."""
+
+    algorithm: str
+    regret_h: float
+    regret_k: float
+    time_k: float | None
+    space_k: float | None
+    note: str = ""
+
+
+def table_one(d: float, d_s: float) -> list[Row]:
+    """All rows for d dimensions in all, d_s of them of states. Time and space also grow as H.
+
+    The last row is not in the table: the appendix works it out roughly (app:implementation_run_time).
+
+    >>> [round(row.regret_k, 3) for row in table_one(2, 1)]
+    [0.8, 0.75, 0.8, 0.75, 0.75]
+    """
+    check_dims(d, d_s)
+    gamma = paper_gamma(d_s)
+    free, kernel = 1 - 1 / (d + 2), 1 - 1 / (2 * d + 1)
+    ours = (1 + 1 / (d + 1), 1 - 1 / (d + gamma), 1 + d_s / (d + gamma), (d + d_s) / (d + gamma))
+    return [
+        Row("AdaMB", *ours),
+        Row("adaptive Q-learning", 2.5, free, 1.0, 1 - 2 / (d + 2), "time also grows as log K"),
+        Row("kernel UCBVI", 3.0, kernel, 2.0, 1.0, "time also grows as the number of actions"),
+        Row("net-based Q-learning", 2.5, free, 2.0, 1.0),
+        Row("lower bound", 1.0, free, None, None),
+        Row("UCBVI on a fixed grid", 2.0, kernel, None, None, "a rough calculation of the paper's appendix"),
+    ]

@@ -12,7 +12,9 @@ caused by samples:
   mode paper; level 0 has one cell and stores nothing;
 - the V tree of a step is refined below a state cell of level ℓ only if a ball over that cell has split, so
   it has at most (2^dS − 1)·min(x_ℓ, 2^(dS·ℓ)) nodes there, where x_ℓ is the number of split balls of
-  level ℓ.
+  level ℓ;
+- where steps share in mode tracking, the held step has a tree of its own: dS = 0, so that it has neither
+  counts nor V nodes, and every episode is at most one sample of it.
 
 So the worst case maximises a sum over balls under Σ samples ≤ k and x_ℓ ≤ 2^d·x_{ℓ−1}. It is bounded by weak
 duality: for every price p ≥ 0 of a sample, the sum is at most p·k plus the largest sum in which every sample
@@ -36,9 +38,9 @@ from math import floor
 from adamb.budgets.bounds.concave import Pieces, Price, above, add_first, best_price, choose
 from adamb.budgets.bounds.exact import ForestBound, TreeBound
 from adamb.budgets.bounds.layout import CHAIN_ENTRIES, TRACKING_ENTRIES, Layout
-from adamb.budgets.errors import InputError
-from adamb.budgets.thresholds import SplitRule
+from adamb.budgets.bounds.thresholds import SplitRule
 from adamb.firmware_model import _spec as spec
+from adamb.firmware_model.host.errors import InputError
 
 OBJECTIVES = ("units", "entries", "records", "blocks", "counts", "values")
 
@@ -56,15 +58,10 @@ class TreeUnits:
         return 1 if level == 0 else 1 << (self.layout.d_s * level)
 
     def _ball(self, samples: int, level: int) -> int:
-        """What a ball with so many own samples contributes, apart from what its split brings."""
+        """Contribution of a ball with so many own samples, without what its split brings."""
         record = 1 if samples else 0
         entries, units = self.layout.entries(samples, level), self.layout.count_units(samples, level)
-        return {
-            "units": record + units,
-            "entries": entries,
-            "records": record,
-            "counts": units,
-        }.get(self.objective, 0)
+        return {"units": record + units, "entries": entries, "records": record, "counts": units}.get(self.objective, 0)
 
     def _leaf_points(self, level: int) -> list[tuple[int, int]]:
         """Corners (samples, contribution) of the smallest concave function above that of a leaf.
@@ -187,6 +184,9 @@ class ControllerBound:
         for trees, samples in self.forest.shapes(episodes):
             per_tree_values = self.layout.horizon // trees
             units = trees * TreeUnits(self.layout, self.rule, per_tree_values, objective).bound(samples)
+            if trees == 1 and self.share != "off" and self.layout.mode == "tracking":
+                held = TreeUnits(self.layout.held, self.rule.held(self.layout.d_a), 0, objective)
+                units += held.bound(episodes)
             if self.share == "auto" and trees == 1 and objective == "units":
                 units += int(spec.SHARE_TABLE_UNITS)
             worst = max(worst, units)

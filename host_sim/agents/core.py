@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from adamb.budgets.controller import WORD_BYTES, block_words, make_config
-from adamb.budgets.errors import AdambError
 from adamb.firmware_model import _spec
 from adamb.firmware_model.host import binding
+from adamb.firmware_model.host.errors import AdambError
+from adamb.firmware_model.host.options import WORD_BYTES, block_words, make_config
 from adamb.host_sim._sim import ffi as sim
-from adamb.host_sim.agent import Agent, CompiledAgent, Shape
+from adamb.host_sim.agents import Agent, CompiledAgent, Shape
 
 ONE = 65536
 UNIT_BYTES = WORD_BYTES * _spec.UNIT_WORDS
@@ -44,9 +44,7 @@ class CoreAgent(Agent):
 
     def act(self, h: int, states: np.ndarray) -> np.ndarray:
         pointer = binding.ffi.from_buffer("double[]", np.ascontiguousarray(states, dtype=np.float64))
-        _raise(
-            binding.lib.adamb_batch_act(self._blocks, self.words, self.n, h, pointer, self._actions_pointer)
-        )
+        _raise(binding.lib.adamb_batch_act(self._blocks, self.words, self.n, h, pointer, self._actions_pointer))
         return self._actions.copy()
 
     def observe(self, h: int, rewards: np.ndarray, next_states: np.ndarray) -> None:
@@ -96,11 +94,7 @@ class CoreAgent(Agent):
         }
 
     def describe(self) -> dict[str, Any]:
-        return {
-            **self.config.words,
-            "block_bytes": self.words * WORD_BYTES,
-            "finest_level": self.config.finest,
-        }
+        return {**self.config.words, "block_bytes": self.words * WORD_BYTES, "finest_level": self.config.finest}
 
     def digest(self) -> str | None:
         return hashlib.sha256(self.blocks[0].tobytes()).hexdigest()[:16]

@@ -3,7 +3,7 @@
 It has the options of the float reference, without the departures of the authors' program that
 only describe their lists; and one more, `estimates`: with `fresh`, which their program offers too, a new
 ball knows nothing but how often its ancestors were played. Like the reference it never removes a ball, so
-it has no budget. Rivals are compiled in the same way, so times can be compared.
+it has no budget. Baselines are compiled in the same way, so times can be compared.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from adamb.budgets.errors import InputError
+from adamb.firmware_model.host.errors import InputError
 from adamb.host_sim._sim import ffi, lib
-from adamb.host_sim.agent import Shape
-from adamb.host_sim.agents.compiled import CompiledLearners, doubles
+from adamb.host_sim.agents import Shape
 from adamb.host_sim.agents.reference.settings import ReferenceSettings, make_settings
-from adamb.host_sim.exact_math import log
+from adamb.host_sim.compiled import CompiledLearners, as_doubles
+from adamb.host_sim.draws import log
 
 LEVELS = 20
 MOST_DIMENSIONS = 3
 ESTIMATES = ("inherited", "fresh")
 FIXED = {"initial": "remaining", "v_rule": "decreasing", "transitions": "dyadic", "cells": "half-open",
          "ties": "low"}  # fmt: skip
-"""What the reference can vary and this cannot."""
+"""Options that only the reference can vary."""
 
 
 class DoubleAgent(CompiledLearners):
@@ -33,7 +33,6 @@ class DoubleAgent(CompiledLearners):
     name = "adamb (double)"
     core = "double"
     c_name = "paper"
-    compiled = CompiledLearners._compiled
 
     def __init__(self, shape: Shape, *, budget_bytes: int | str | None = None, **options: Any) -> None:
         super().__init__(shape)
@@ -67,7 +66,7 @@ class DoubleAgent(CompiledLearners):
         """(m, 3) Q, level and own samples of the balls of one learner at m pairs of a state and an action."""
         found = np.empty((len(states), 3))
         lib.paper_balls(
-            self._learners, learner, h, len(states), doubles(states), doubles(actions),
+            self._learners, learner, h, len(states), as_doubles(states), as_doubles(actions),
             ffi.from_buffer("double[]", found),
         )  # fmt: skip
         return found

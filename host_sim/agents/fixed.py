@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from adamb.budgets.errors import InputError
-from adamb.host_sim.agent import Agent, Shape, generators, take_options
+from adamb.firmware_model.host.errors import InputError
+from adamb.host_sim.agents import Agent, Shape, generators, register_agent, take_options
 from adamb.host_sim.parameter import Parameter
+from adamb.host_sim.problem import with_seeds
 
 if TYPE_CHECKING:
     from adamb.host_sim.problem import Problem
@@ -42,6 +43,7 @@ class RandomAgent(Agent):
 class PolicyAgent(Agent):
     """A fixed policy of the problem, as an agent."""
 
+    #: Built from the problem itself, not from its shape.
     needs_problem = True
 
     def __init__(
@@ -85,7 +87,7 @@ class StaticAgent(PolicyAgent):
     """The best action to play always, found per instance by trial on copies of the problem before the run.
 
     The trials replay the first episodes of the run's own noise, so this is the best fixed action in
-    hindsight: a rival no controller that keeps one setting can beat by much.
+    hindsight: a baseline no controller that keeps one setting can beat by much.
     """
 
     options_known: ClassVar[Mapping[str, Parameter]] = {
@@ -93,9 +95,7 @@ class StaticAgent(PolicyAgent):
     }
 
     def __init__(self, problem: Problem, *, budget_bytes: int | str | None = None, **options: Any) -> None:
-        super().__init__(
-            problem, lambda h, states: self.action, "static", budget_bytes=budget_bytes, **options
-        )
+        super().__init__(problem, lambda h, states: self.action, "static", budget_bytes=budget_bytes, **options)
         self.action = best_fixed_action(problem, self.options["trials"])
 
     def describe(self) -> dict[str, Any]:
@@ -129,16 +129,7 @@ def best_fixed_action(problem: Problem, trials: int) -> np.ndarray:
 
 
 def _fixed_return(problem: Problem, actions: np.ndarray, episodes: int) -> np.ndarray:
-    trial = type(problem)(
-        problem.seeds,
-        name=problem.name,
-        episodes=problem.episodes,
-        horizon=problem.horizon,
-        instance=problem.instance,
-        drift=problem.drift,
-        continuing=problem.continuing,
-        **problem.params,
-    )
+    trial = with_seeds(problem, problem.seeds)
     total = np.zeros(trial.n)
     for _ in range(episodes):
         trial.begin_episode()
@@ -146,3 +137,8 @@ def _fixed_return(problem: Problem, actions: np.ndarray, episodes: int) -> np.nd
             rewards, _ = trial.step(h, actions)
             total += rewards
     return total / episodes
+
+
+register_agent("random", RandomAgent)
+register_agent("static", StaticAgent)
+register_agent("optimal", OptimalAgent)

@@ -4,7 +4,7 @@
 
 #include "exact.h"
 
-/* What numpy's bit generators offer to C (numpy/random/bitgen.h). */
+/* Interface of numpy's bit generators for C (numpy/random/bitgen.h). */
 typedef struct {
     void *state;
     uint64_t (*next_uint64)(void *state);
@@ -18,7 +18,7 @@ static double uniform(const bit_generator *bits)
     return bits->next_double(bits->state);
 }
 
-/* How far beyond the edge, by comparing an exponential with the normal tail. */
+/* Distance beyond the edge, by comparing an exponential with the normal tail. */
 static double beyond(const bit_generator *bits, double edge)
 {
     for (;;) {

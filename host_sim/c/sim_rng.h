@@ -3,14 +3,22 @@
 #define SIM_RNG_H
 #include <stdint.h>
 
-/* cffi begin */
 typedef struct {
     uint64_t s[4];
 } sim_rng;
-void sim_rng_seed(sim_rng *rng, uint64_t seed);
-/* cffi end */
 
 /* Here and not in a file of their own: a call would cost more than a number. */
+static inline void sim_rng_seed(sim_rng *rng, uint64_t seed)
+{
+    for (int i = 0; i < 4; i++) {
+        seed += 0x9E3779B97F4A7C15u;
+        uint64_t z = seed;
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+        rng->s[i] = z ^ (z >> 31);
+    }
+}
+
 static inline uint64_t sim_rng_rotate(uint64_t x, int k)
 {
     return (x << k) | (x >> (64 - k));

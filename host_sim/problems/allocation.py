@@ -15,16 +15,15 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import ndtri
 
-from adamb.budgets.errors import InputError
+from adamb.firmware_model.host.errors import InputError
 from adamb.host_sim._sim import ffi
 from adamb.host_sim.compiled import CompiledProblem, doubles
-from adamb.host_sim.exact_math import log1p, settle
+from adamb.host_sim.draws import log1p, settle
 from adamb.host_sim.parameter import START, Parameter, fixed_start
-from adamb.host_sim.problem import Policy
-from adamb.host_sim.problems.exogenous import ExogenousProblem
-from adamb.host_sim.registry import register_problem
-from adamb.host_sim.solvers.exogenous import LocatedOptimum, SeasonalModel, seasonal_drift
-from adamb.host_sim.solvers.grid import normal_excess
+from adamb.host_sim.problem import Policy, with_facts
+from adamb.host_sim.problems import register_problem
+from adamb.host_sim.problems.exogenous import ExogenousProblem, LocatedOptimum, SeasonalModel, seasonal_drift
+from adamb.host_sim.solvers import normal_excess
 from adamb.host_sim.traces import read_series
 
 SERVICES = ("shortage", "erlang", "budget")
@@ -185,8 +184,8 @@ class Allocation(ExogenousProblem):
         margin = self.params["noise"] * float(ndtri(np.clip(1.0 - self.params["price"], 1e-9, 1 - 1e-9)))
         return settle(np.clip(mean + margin, 0.0, 1.0)[:, None])
 
-    def baselines(self) -> dict[str, Policy]:
-        policies = super().baselines()
+    def rules(self) -> dict[str, Policy]:
+        policies = super().rules()
         policies.pop("stay", None)
         if self.service == "budget":
             policies["equal-split"] = lambda h, states: np.full((len(states), 1), 1.0 / (self.horizon - h))
@@ -206,11 +205,9 @@ class Allocation(ExogenousProblem):
             return super().best_static()
         return float(np.quantile(self.series, np.clip(1.0 - self.params["price"], 0.0, 1.0)))
 
-    def describe_instance(self, i: int) -> dict[str, Any]:
-        plain = super().describe_instance(i)
-        if self.series is not None:
-            plain["demand_values"] = len(self.series)
-        return plain
+    def describe(self) -> dict[str, Any]:
+        plain = super().describe()
+        return plain if self.series is None else with_facts(plain, demand_values=[len(self.series)] * self.n)
 
 
 register_problem("allocation-2x1", Allocation)

@@ -1,4 +1,4 @@
-"""The folder of `adamb run`: run.json, curves.csv, details.json, and a recording where one was asked for.
+"""The folder of `adamb run`: run.json, curves.csv, details.json, lines.json, and a recording where one was asked for.
 
 run.json is written last: where it is, the folder is complete. details.json holds where the numbers come from
 and what only the returns of every seed can give.
@@ -6,7 +6,7 @@ and what only the returns of every seed can give.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -14,27 +14,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adamb.budgets.errors import InputError
 from adamb.firmware_model import _spec
-from adamb.host_sim.blocks.recording import Recording
-from adamb.host_sim.files import json_bytes
+from adamb.firmware_model.host.errors import InputError
+from adamb.host_sim.files import csv_bytes, json_bytes
 from adamb.host_sim.provenance import spec_hash, typed_command, version, versions
-from adamb.host_sim.results.curves import RewardCurve, RunCurves, curves_csv, reward_curve
-from adamb.host_sim.results.record import Record, needed, read_columns, read_record
-from adamb.host_sim.runner import LAST, RESULT_COUNTERS, Estimate, estimate
+from adamb.host_sim.recording import Recording
+from adamb.host_sim.results import Record, needed, read_columns, read_record
+from adamb.host_sim.runner import LAST, RESULT_COUNTERS, Estimate, estimate, half_widths
 
 if TYPE_CHECKING:
-    from adamb.host_sim.agent import Agent
+    from adamb.host_sim.agents import Agent
     from adamb.host_sim.problem import Problem
     from adamb.host_sim.runner import RunResult
 
-RUN, CURVES, DETAILS, RECORDING, BLOCK = (
-    "run.json",
-    "curves.csv",
-    "details.json",
-    "recording.npz",
-    "block.bin",
-)
+RUN, CURVES, DETAILS, RECORDING, BLOCK = ("run.json", "curves.csv", "details.json", "recording.npz", "block.bin")
 FILES = (RUN, CURVES, DETAILS)
 RECORDS = (RECORDING, BLOCK)
 INSTANCES = 20
@@ -178,7 +171,7 @@ class RunDetails(Record):
 
 
 def _means(result: RunResult) -> dict[str, float] | None:
-    """What the problem tells, means over the seeds that have a figure; None where there is nothing."""
+    """Figures of the problem, means over the seeds that have a figure; None where there is nothing."""
     kept = {name: values[np.isfinite(values)] for name, values in result.figures.items()}
     return {name: float(values.mean()) for name, values in kept.items() if len(values)} or None
 
@@ -194,10 +187,7 @@ def run_files(
     result: RunResult, problem: Problem, agent: Agent, asked_episodes: int, recording: Recording | None
 ) -> dict[str, bytes]:
     """The files of a run in the order in which they are written, run.json last."""
-    files = {
-        CURVES: curves_csv(result),
-        DETAILS: json_bytes(RunDetails.of(result, problem, asked_episodes).to_json()),
-    }
+    files = {CURVES: curves_csv(result), DETAILS: json_bytes(RunDetails.of(result, problem, asked_episodes).to_json())}
     if recording is not None:
         blocks: Any = agent
         files |= {RECORDING: recording.to_bytes(), BLOCK: blocks.blocks[0].astype("<u2").tobytes()}
@@ -222,6 +212,10 @@ class RunFolder:
         return read_columns(RunCurves, needed(self.path, CURVES))
 
     @cached_property
+    def lines(self) -> RunLines:
+        return read_record(RunLines, needed(self.path, LINES))
+
+    @cached_property
     def _recorded(self) -> Recording | None:
         path = self.path / RECORDING
         return Recording.load(path) if path.is_file() else None
@@ -242,3 +236,127 @@ class RunFolder:
     def seed_counter(self, name: str) -> list[float]:
         """A counter of every seed; empty if never counted."""
         return self.details.seed_counters.get(name, [])
+
+
+POINTS = 400
+SMOOTHING = 50
+"""A running mean covers this part of the episodes."""
+
+
+@dataclass
+class RunCurves:
+    """curves.csv by column: a row per episode, means over the seeds; bytes only where they were recorded."""
+
+    episode: list[float | None]
+    reward_mean: list[float | None]
+    reward_ci95: list[float | None]
+    optimal_mean: list[float | None]
+    regret_mean: list[float | None]
+    bytes_mean: list[float | None]
+    bytes_max: list[float | None]
+
+
+def curves_csv(result: RunResult) -> bytes:
+    """The file, from the returns of every seed."""
+    reward, half = result.returns.mean(axis=0), half_widths(result.returns)
+    single = len(result.seeds) == 1
+    recorded = {int(point): column for column, point in enumerate(result.points)}
+    regret = None if result.optimal is None else np.cumsum((result.optimal - result.returns).mean(axis=0))
+    best = None if result.optimal is None else result.optimal.mean(axis=0)
+    rows: list[list[object]] = []
+    for k in range(result.episodes):
+        column = recorded.get(k + 1)
+        in_use = None if column is None else result.bytes[:, column]
+        rows.append(
+            [
+                k + 1,
+                repr(float(reward[k])),
+                "" if single else repr(float(half[k])),
+                "" if best is None else repr(float(best[k])),
+                "" if regret is None else repr(float(regret[k])),
+                "" if in_use is None else repr(float(in_use.mean())),
+                "" if in_use is None else int(in_use.max()),
+            ]
+        )
+    return csv_bytes([each.name for each in fields(RunCurves)], rows)
+
+
+@dataclass
+class RewardCurve:
+    """Running means over the episodes, with the 95 % half width over the seeds of each mean."""
+
+    window: int
+    episode: list[int]
+    reward: list[float]
+    reward_ci95: list[float] | None
+    optimal: list[float] | None
+
+
+def reward_curve(returns: np.ndarray, optimal: np.ndarray | None) -> RewardCurve:
+    """From returns (seeds, episodes); a single row gives no band."""
+    episodes = returns.shape[1]
+    window, ends = max(1, episodes // SMOOTHING), curve_ends(episodes)
+    reward = running_mean(returns, ends, window)
+    return RewardCurve(
+        window,
+        ends.tolist(),
+        _short(reward.mean(axis=0)),
+        None if len(reward) < 2 else _short(half_widths(reward)),
+        None if optimal is None else _short(running_mean(optimal, ends, window).mean(axis=0)),
+    )
+
+
+def curve_ends(episodes: int) -> np.ndarray:
+    """After which episodes a point is drawn: half of them close together at the start."""
+    even = np.linspace(1, episodes, min(episodes, POINTS // 2))
+    log = np.geomspace(1, episodes, min(episodes, POINTS // 2))
+    return np.unique(np.concatenate([even, log]).round().astype(int))
+
+
+def running_mean(values: np.ndarray, ends: np.ndarray, window: int) -> np.ndarray:
+    """Mean of the last `window` columns before each end, or of as many as there are."""
+    sums = np.cumsum(np.pad(values, ((0, 0), (1, 0))), axis=1)
+    starts = np.maximum(ends - window, 0)
+    return (sums[:, ends] - sums[:, starts]) / (ends - starts)
+
+
+def _short(values: np.ndarray) -> list[float]:
+    return [float(f"{value:.5g}") for value in values]
+
+
+LINES = "lines.json"
+SEEDS_KEPT, LINE_POINTS = 50, 100
+"""A curve for each of so many seeds, of so many points: a few hundred kilobytes at most."""
+
+
+@dataclass(kw_only=True)
+class RunLines(Record):
+    """References by agent; running means over `window` episodes, a row for each of the first seeds."""
+
+    references: dict[str, Estimate]
+    reference_episodes: int
+    """So many episodes of every seed were played for the references."""
+    window: int
+    episode: list[int]
+    seeds: list[int]
+    reward: list[list[float]]
+    optimal: list[list[float]] | None = None
+    format: int = 1
+
+    @classmethod
+    def of(cls, result: RunResult, references: dict[str, Estimate], played: int) -> RunLines:
+        ends = np.unique(np.linspace(1, result.episodes, min(result.episodes, LINE_POINTS)).round().astype(int))
+        window = max(1, result.episodes // SMOOTHING)
+
+        def rows(values: np.ndarray) -> list[list[float]]:
+            return running_mean(values[:SEEDS_KEPT], ends, window).round(5).tolist()
+
+        return cls(
+            references=references,
+            reference_episodes=played,
+            window=window,
+            episode=ends.tolist(),
+            seeds=list(result.seeds[:SEEDS_KEPT]),
+            reward=rows(result.returns),
+            optimal=None if result.optimal is None else rows(result.optimal),
+        )

@@ -1,13 +1,18 @@
-"""The folder of `adamb sweep`: meta.json says what was asked for, summary.csv has a row per combination."""
+"""Folders of `adamb sweep`: meta.json says what was asked for, summary.csv has a row per combination; with what
+`adamb sweep paper` adds, claims.json and curves.json for drawing; and benchmark.json of `adamb sweep benchmark`."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from adamb.host_sim.results.record import Record, needed, read_record, read_rows
+import numpy as np
+
+from adamb.host_sim.results import Record, needed, read_record, read_rows
+from adamb.host_sim.runner import half_widths
 
 META, SUMMARY, RESULTS = "meta.json", "summary.csv", "results.csv"
 
@@ -93,7 +98,7 @@ class SweepFolder:
         return read_rows(SummaryRow, needed(self.path, SUMMARY))
 
     def seeds_of(self, row: SummaryRow) -> list[SeedRow]:
-        """What every seed of a combination did; empty where the folder does not tell."""
+        """Every seed of a combination; empty where the folder has no row of them."""
         return self._by_combination.get((row.problem, row.agent, row.bonus, row.budget_bytes), [])
 
     @cached_property
@@ -104,3 +109,158 @@ class SweepFolder:
             if row.status == "ok":
                 found.setdefault(row.combination, []).append(row)
         return found
+
+
+CLAIMS_FILE, CURVES_FILE = "claims.json", "curves.json"
+
+
+@dataclass
+class ClaimRow:
+    """One claim of the paper on one problem for one pair of algorithms."""
+
+    claim: str
+    statement: str
+    problem: str
+    compared: str
+    figures: str
+    difference: str
+    holds: bool
+    undecided: bool
+    verdict: str
+    seeds: int
+    note: str = ""
+
+
+@dataclass(kw_only=True)
+class PaperClaims(Record):
+    """claims.json."""
+
+    seeds: list[int]
+    note: str
+    claims: list[ClaimRow]
+
+
+@dataclass
+class Line:
+    """Means over the seeds with 95 % half widths."""
+
+    mean: list[float]
+    ci95: list[float]
+
+
+@dataclass
+class AgentCurves:
+    """Curves of one algorithm on one problem; not every algorithm has leaves."""
+
+    episode: list[int]
+    reward: Line
+    leaves: Line | None = None
+
+
+@dataclass
+class ProblemCurves:
+    """The algorithms of a problem by name."""
+
+    optimal: float | None
+    agents: dict[str, AgentCurves]
+
+
+@dataclass(kw_only=True)
+class PaperCurves(Record):
+    """curves.json."""
+
+    problems: dict[str, ProblemCurves]
+    format: int = 1
+
+
+@dataclass
+class PaperFolder:
+    """Both files."""
+
+    claims: PaperClaims
+    curves: PaperCurves
+
+
+def read_paper(folder: Path) -> PaperFolder | None:
+    """None for a sweep that tested no claims."""
+    claims = folder / CLAIMS_FILE
+    if not claims.is_file():
+        return None
+    return PaperFolder(read_record(PaperClaims, claims), read_record(PaperCurves, folder / CURVES_FILE))
+
+
+def problem_curves(found: Mapping[str, Any], optimal: float | None) -> ProblemCurves:
+    """From algorithm -> episodes (points,), reward (seeds, points), leaves (seeds, points) or None."""
+    agents = {
+        agent: AgentCurves(at.tolist(), _line(reward), None if leaves is None else _line(leaves))
+        for agent, (at, reward, leaves) in found.items()
+    }
+    return ProblemCurves(optimal, agents)
+
+
+def _line(values: np.ndarray) -> Line:
+    """Five digits: no screen shows more."""
+    pair = (values.mean(axis=0), half_widths(values))
+    mean, half = ([float(f"{number:.5g}") for number in column] for column in pair)
+    return Line(mean, half)
+
+
+BENCHMARK = "benchmark.json"
+
+
+@dataclass
+class TargetRow:
+    """A target of the benchmark and whether it holds."""
+
+    target: str
+    statement: str
+    against: str
+    figures: str
+    verdict: str
+
+
+@dataclass
+class CellRow:
+    """The controller against the best baseline of a class; no gain where it does not fit."""
+
+    problem: str
+    budget_bytes: int | None
+    against: str
+    baseline: str
+    outcome: str
+    gain: float | None
+    gain_ci95: float | None
+
+
+@dataclass
+class ScoreRow:
+    """A contender on a problem at a budget; `status` is ok, or why it did not fit."""
+
+    problem: str
+    budget_bytes: int | None
+    agent: str
+    status: str
+    unit: str
+    reward_mean: float | None
+    score: float | None
+    score_ci95: float | None
+    bytes_peak: int | None
+
+    @property
+    def over_budget(self) -> bool:
+        return self.budget_bytes is not None and (self.bytes_peak or 0) > self.budget_bytes
+
+
+@dataclass(kw_only=True)
+class BenchmarkResult(Record):
+    """benchmark.json."""
+
+    quick: bool
+    seeds: list[int]
+    tune_seeds: list[int]
+    version: str = ""
+    spec_hash: int | None = None
+    core: str = ""
+    verdicts: list[TargetRow]
+    cells: list[CellRow]
+    scores: list[ScoreRow]

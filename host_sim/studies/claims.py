@@ -8,13 +8,14 @@ undecided, which is not the same as refuted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from adamb.host_sim.runner import Estimate, estimate
+from adamb.host_sim.baselines import TableBaseline
+from adamb.host_sim.runner import Estimate, estimate, simulate
 
 MARGIN = 0.02
 """Of the optimal return: differences below this are called equal."""
@@ -112,131 +113,69 @@ def high(value: Estimate) -> float:
     return value.mean + (value.ci95 or 0.0)
 
 
+Pair = tuple[str, str]
+Sides = tuple[bool, bool]
+"""Whether the interval says that a claim holds, and that it is refuted."""
+
+UNIFORM: tuple[Pair, ...] = (*((agent, "epsilonMB") for agent in MODEL_BASED), ("AdaQL", "epsilonQL"))
+FREE: tuple[Pair, ...] = tuple((agent, "AdaQL") for agent in MODEL_BASED)
+EARLY, LEAVES, REWARD = "reward_early", "leaves", "reward_per_episode"
+NAMES = {REWARD: "reward", EARLY: "early reward", LEAVES: "leaves"}
+
+
+def _more(gap: Estimate, margin: float) -> Sides:
+    return low(gap) > 0, high(gap) <= 0
+
+
+def _less(gap: Estimate, margin: float) -> Sides:
+    return high(gap) < 0, low(gap) >= 0
+
+
+def _equal(gap: Estimate, margin: float) -> Sides:
+    return low(gap) > -margin and high(gap) < margin, high(gap) < -margin or low(gap) > margin
+
+
+def _no_less(gap: Estimate, margin: float) -> Sides:
+    return low(gap) > -margin, high(gap) < -margin
+
+
+RULES: dict[str, tuple[Callable[[Estimate, float], Sides], str, tuple[Pair, ...]]] = {
+    "smaller": (_no_less, REWARD, UNIFORM),
+    "better": (_more, REWARD, UNIFORM),
+    "faster": (_more, EARLY, (("epsilonMB", "epsilonQL"), ("epsilonMB full", "epsilonQL"))),
+    "sooner": (_more, EARLY, UNIFORM),
+    "alike": (_equal, REWARD, FREE),
+    "pace": (_equal, EARLY, FREE),
+    "leaner": (_less, LEAVES, (("AdaQL", "AdaMB"), ("AdaQL", "AdaMB γ=3"))),
+    "planning": (_no_less, REWARD, tuple(FULL_PLANNING.items())),
+    "inherited": (_no_less, REWARD, (("AdaMB", "AdaMB fresh"),)),
+    "gamma": (_no_less, REWARD, tuple(("AdaMB", other) for other in OTHER_GAMMAS)),
+}
+"""Rule for the first of a pair beside the second, the measure, and the pairs; `smaller` asks for fewer leaves too."""
+
+
 def judge(scores: Scores) -> list[Verdict]:
     """Every claim that rewards and sizes of partitions can decide, claim by claim."""
-    found: list[Verdict] = []
-    for rule in (_smaller, _better, _faster, _sooner, _alike, _pace, _leaner, _planning, _inherited, _gamma):
-        for problem in scores.problems:
-            found += rule(scores, problem)
-    return found
+    return [
+        _verdict(scores, claim, problem, pair)
+        for claim, (_, _, pairs) in RULES.items()
+        for problem in scores.problems
+        for pair in pairs
+        if scores.has(problem, *pair)
+    ]
 
 
-Pair = tuple[str, str]
-
-
-def _adaptive_and_uniform(scores: Scores, problem: str) -> list[Pair]:
-    pairs = [*((agent, "epsilonMB") for agent in MODEL_BASED), ("AdaQL", "epsilonQL")]
-    return [pair for pair in pairs if scores.has(problem, *pair)]
-
-
-def _smaller(scores: Scores, problem: str) -> Iterator[Verdict]:
-    margin = MARGIN * scores.optimal(problem)
-    for pair in _adaptive_and_uniform(scores, problem):
-        leaves = scores.difference(problem, *pair, "leaves")
-        reward = scores.difference(problem, *pair, "reward_per_episode")
-        sides = (
-            high(leaves) < 0 and low(reward) > -margin,
-            low(leaves) >= 0 or high(reward) < -margin,
-        )
-        yield _verdict(scores, "smaller", problem, pair, f"reward {reward}", reward, sides, "leaves")
-
-
-def _better(scores: Scores, problem: str) -> Iterator[Verdict]:
-    for pair in _adaptive_and_uniform(scores, problem):
-        yield _signed(scores, "better", problem, pair, "reward_per_episode")
-
-
-def _sooner(scores: Scores, problem: str) -> Iterator[Verdict]:
-    for pair in _adaptive_and_uniform(scores, problem):
-        yield _signed(scores, "sooner", problem, pair, "reward_early")
-
-
-def _faster(scores: Scores, problem: str) -> Iterator[Verdict]:
-    for first in ("epsilonMB", "epsilonMB full"):
-        if scores.has(problem, first, "epsilonQL"):
-            yield _signed(scores, "faster", problem, (first, "epsilonQL"), "reward_early")
-
-
-def _alike(scores: Scores, problem: str) -> Iterator[Verdict]:
-    yield from _equal(scores, "alike", problem, "reward_per_episode")
-
-
-def _pace(scores: Scores, problem: str) -> Iterator[Verdict]:
-    yield from _equal(scores, "pace", problem, "reward_early")
-
-
-def _equal(scores: Scores, claim: str, problem: str, measure: str) -> Iterator[Verdict]:
-    margin = MARGIN * scores.optimal(problem)
-    for first in MODEL_BASED:
-        if scores.has(problem, first, "AdaQL"):
-            pair = (first, "AdaQL")
-            gap = scores.difference(problem, *pair, measure)
-            sides = (
-                low(gap) > -margin and high(gap) < margin,
-                high(gap) < -margin or low(gap) > margin,
-            )
-            yield _verdict(scores, claim, problem, pair, f"{_name(measure)} {gap}", gap, sides, measure)
-
-
-def _leaner(scores: Scores, problem: str) -> Iterator[Verdict]:
-    for second in ("AdaMB", "AdaMB γ=3"):
-        if scores.has(problem, "AdaQL", second):
-            yield _signed(scores, "leaner", problem, ("AdaQL", second), "leaves", sign=-1)
-
-
-def _planning(scores: Scores, problem: str) -> Iterator[Verdict]:
-    for pair in FULL_PLANNING.items():
-        yield from _no_less(scores, "planning", problem, pair)
-
-
-def _inherited(scores: Scores, problem: str) -> Iterator[Verdict]:
-    yield from _no_less(scores, "inherited", problem, ("AdaMB", "AdaMB fresh"))
-
-
-def _gamma(scores: Scores, problem: str) -> Iterator[Verdict]:
-    for other in OTHER_GAMMAS:
-        yield from _no_less(scores, "gamma", problem, ("AdaMB", other))
-
-
-def _name(measure: str) -> str:
-    return {"reward_per_episode": "reward", "reward_early": "early reward"}.get(measure, measure)
-
-
-def _signed(scores: Scores, claim: str, problem: str, pair: Pair, measure: str, sign: int = 1) -> Verdict:
-    """The first has more of a measure than the second; with sign -1, less."""
-    found = scores.difference(problem, *pair, measure)
-    up, down = (low(found), high(found)) if sign > 0 else (-high(found), -low(found))
-    return _verdict(
-        scores, claim, problem, pair, f"{_name(measure)} {found}", found, (up > 0, down <= 0), measure
-    )
-
-
-def _no_less(scores: Scores, claim: str, problem: str, pair: Pair) -> Iterator[Verdict]:
-    """The first earns as much as the second, or more."""
-    if scores.has(problem, *pair):
-        reward = scores.difference(problem, *pair, "reward_per_episode")
-        margin = MARGIN * scores.optimal(problem)
-        sides = low(reward) > -margin, high(reward) < -margin
-        yield _verdict(scores, claim, problem, pair, f"reward {reward}", reward, sides)
-
-
-def _verdict(
-    scores: Scores, claim: str, problem: str, pair: Pair, shown: str, deciding: Estimate,
-    sides: tuple[bool, bool], measure: str = "reward_per_episode",
-) -> Verdict:  # fmt: skip
-    """`sides`: whether the interval says that it holds, and that it is refuted."""
+def _verdict(scores: Scores, claim: str, problem: str, pair: Pair) -> Verdict:
+    rule, measure, _ = RULES[claim]
+    gap = scores.difference(problem, *pair, measure)
+    sides, shown = rule(gap, MARGIN * scores.optimal(problem)), f"{NAMES[measure]} {gap}"
+    if claim == "smaller":
+        leaves, measure = scores.difference(problem, *pair, LEAVES), LEAVES
+        sides = high(leaves) < 0 and sides[0], low(leaves) >= 0 or sides[1]
     means = [scores.mean(problem, agent, measure) for agent in pair]
+    figures, compared = f"{means[0]} : {means[1]} {NAMES[measure]}", f"{pair[0]} : {pair[1]}"
     seeds = len(scores.values(problem, pair[0], measure))
-    return decide(
-        claim,
-        problem,
-        f"{pair[0]} : {pair[1]}",
-        f"{means[0]} : {means[1]} {_name(measure)}",
-        shown,
-        deciding,
-        sides,
-        seeds,
-    )
+    return decide(claim, problem, compared, figures, shown, gap, sides, seeds)
 
 
 def decide(
@@ -260,3 +199,102 @@ def tally(verdicts: Sequence[Verdict]) -> list[tuple[str, str, int, int, int]]:
         (claim, compared, sum(v.holds for v in group), sum(v.undecided for v in group), len(group))
         for (claim, compared), group in groups.items()
     ]
+
+
+def nearest_point(places: np.ndarray, size: int, offset: float) -> float:
+    """Mean distance from the places to the nearest of `size` centres of cells, moved left by the offset.
+
+    >>> nearest_point(np.array([0.75]), 10, 0.0), round(nearest_point(np.array([0.75]), 10, 0.05), 3)
+    (0.0, 0.05)
+    """
+    points = (np.arange(size) + 0.5) / size - offset
+    return float(np.abs(np.asarray(places)[:, None] - points).min(axis=1).mean().round(12))
+
+
+def deposit_notes(cells: Sequence[Any]) -> dict[tuple[str, str], str]:
+    """Problem and grid -> a note, for every grid on a problem whose deposits are the same for all seeds."""
+    notes: dict[tuple[str, str], str] = {}
+    for cell in cells:
+        place = cell.problem_label, cell.agent_label
+        if place in notes or cell.instance != "paper":
+            continue
+        problem, make = cell.build(cell.seeds[:1])
+        deposits = getattr(problem, "c", None)
+        if deposits is None or problem.d_s > 1:
+            notes[place] = ""
+            continue
+        agent = make()
+        notes[place] = ""
+        if isinstance(agent, TableBaseline):
+            distance = nearest_point(deposits[0], agent.size, agent.offset)
+            notes[place] = f"deposit {distance:.3g} from the net, {0.25 / agent.size:.3g} for a random place"
+    return {place: text for place, text in notes.items() if text}
+
+
+HIGH = 0.9
+"""Quantile above which Q* is called high."""
+ADAPTIVE = ("AdaMB", "AdaMB γ=3", "AdaQL")
+"""The algorithms whose maps are compared."""
+
+
+@dataclass(frozen=True)
+class QMap:
+    """Distance of a learner's Q from Q*, and how fine its balls are, one number per seed each.
+
+    Both are taken over a uniform grid of states and actions of one step, for problems with one dimension each;
+    balls that were never played hold what is still possible and count too, as they do in the paper's maps.
+    """
+
+    distance: np.ndarray
+    """Mean of |Q - Q*|."""
+    level_high: np.ndarray
+    """Mean level of the balls where Q* is high."""
+    level_elsewhere: np.ndarray
+
+
+def q_map(problem: Any, agent: Any, h: int) -> QMap | None:
+    """Let the learners play all episodes, then compare; None where Q* is not known or not flat."""
+    optimum = problem.optimal()
+    if optimum is None or (problem.d_s, problem.d_a) != (1, 1):
+        return None
+    simulate(problem, agent, optimum=False, record=1)
+    rows = []
+    for i in range(problem.n):
+        exact = np.asarray(optimum.q(0 if problem.instance == "paper" else i, h))
+        line = np.linspace(0.0, 1.0, len(exact))
+        states, actions = np.meshgrid(line, line, indexing="ij")
+        balls = agent.balls(i, h, states.reshape(-1, 1), actions.reshape(-1, 1))
+        wanted = exact.ravel()
+        best = wanted >= np.quantile(wanted, HIGH)
+        rows.append((np.abs(balls[:, 0] - wanted).mean(), balls[best, 1].mean(), balls[~best, 1].mean()))
+    return QMap(*np.array(rows).T)
+
+
+def judge_maps(maps: Mapping[tuple[str, str], QMap]) -> list[Verdict]:
+    """The maps by problem and algorithm."""
+    problems = dict.fromkeys(problem for problem, _ in maps)
+    found: list[Verdict] = []
+    for problem in problems:
+        for agent in ADAPTIVE:
+            if (problem, agent) in maps:
+                view = maps[problem, agent]
+                names = (agent, "where Q* is high", "elsewhere")
+                found.append(_compared_maps("focus", problem, names, view.level_high, view.level_elsewhere))
+        for agent in ADAPTIVE[:-1]:
+            if (problem, agent) in maps and (problem, "AdaQL") in maps:
+                theirs, ours = maps[problem, "AdaQL"], maps[problem, agent]
+                names = ("", "AdaQL", agent)
+                found.append(_compared_maps("closer", problem, names, theirs.distance, ours.distance, sign=-1))
+                found.append(_compared_maps("finer", problem, names, theirs.level_high, ours.level_high))
+    return sorted(found, key=lambda each: ("focus", "closer", "finer").index(each.claim))
+
+
+def _compared_maps(
+    claim: str, problem: str, names: tuple[str, str, str], first: np.ndarray, second: np.ndarray, sign: int = 1
+) -> Verdict:
+    gap = estimate(first - second)
+    up, down = (low(gap), high(gap)) if sign > 0 else (-high(gap), -low(gap))
+    unit = "distance" if claim == "closer" else "level"
+    compared = f"{names[0]}{', ' if names[0] else ''}{names[1]} : {names[2]}"
+    figures = f"{estimate(first)} : {estimate(second)} {unit}"
+    return decide(claim, problem, compared, figures, f"{unit} {gap}", gap, (up > 0, down <= 0), len(first))

@@ -1,4 +1,4 @@
-"""How much planning gains: the best play beside the best myopic, the best static and random play.
+"""The value of planning: the best play beside the best myopic, the best static and random play.
 
 Where the first two are close, a contextual bandit (H = 1) is all one needs; a learner that plans must be
 judged on problems where they are not. All four get the same random draws, so their differences are much
@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from adamb.host_sim.agents.fixed import PolicyAgent
 from adamb.host_sim.problem import Policy, Problem, constant_policy
-from adamb.host_sim.registry import make_problem
-from adamb.host_sim.runner import half_widths
+from adamb.host_sim.problems import make_problem
+from adamb.host_sim.runner import half_widths, simulate
 
 #: Constant actions are compared on seeds from here on, away from those that are reported.
 SEARCH_SEED = 1_000_000
@@ -80,62 +81,50 @@ class PlanningValue:
 
 def play(problem: Problem, policy: Policy, episodes: int) -> np.ndarray:
     """(episodes, n) returns."""
-    returns = np.zeros((episodes, problem.n))
-    for episode in range(episodes):
-        states = problem.begin_episode()
-        for h in range(problem.horizon):
-            rewards, states = problem.step(h, policy(h, states))
-            returns[episode] += rewards
-    return returns
+    agent = PolicyAgent(problem, policy, "policy")
+    return np.ascontiguousarray(simulate(problem, agent, episodes=episodes, record=1, optimum=False).returns.T)
 
 
 def value_of_planning(
-    name: str,
-    *,
-    seeds: Sequence[int] = tuple(range(40)),
-    episodes: int = 50,
-    params: Mapping[str, object] | None = None,
-    instance: str = "random",
+    name: str, *, seeds: Sequence[int] = tuple(range(40)), episodes: int = 50, **world: Any
 ) -> PlanningValue:
-    """Play a problem in all four ways over the same seeds and episodes."""
+    """Play a problem in all four ways over the same seeds and episodes; `world` is as make_problem takes it."""
 
     def fresh(chosen: Sequence[int] = seeds, **options: Any) -> Problem:
-        return make_problem(name, chosen, params=params, instance=instance, episodes=episodes, **options)
+        return make_problem(name, chosen, episodes=episodes, **{**world, **options})
 
     def played(label: str, problem: Problem, policy: Policy) -> Played:
         by_seed = play(problem, policy, episodes).mean(axis=0)
         return Played(label, float(by_seed.mean()), float(half_widths(by_seed[:, None])[0]), by_seed)
 
-    def baseline(label: str) -> Played:
+    def rule(label: str) -> Played:
         problem = fresh()
-        return played(label, problem, problem.baselines()[label])
+        return played(label, problem, problem.rules()[label])
 
     problem = fresh()
     optimum = problem.optimal()
-    known = problem.baselines()
+    known = problem.rules()
     action = best_static_action(fresh)
     static_problem = fresh()
     static = played("static", static_problem, constant_policy(static_problem, action))
     best = (
         played("optimal", problem, optimum.policy)
         if optimum is not None
-        else max((baseline(label) for label in known), key=lambda candidate: candidate.mean)
+        else max((rule(label) for label in known), key=lambda candidate: candidate.mean)
     )
     best = max(best, static, key=lambda candidate: candidate.mean)
     return PlanningValue(
         problem=name,
         exact=None if optimum is None else float(optimum.mean.mean()),
         best=best,
-        myopic=_myopic(fresh, known, best, baseline, played),
+        myopic=_myopic(fresh, known, best, rule, played),
         static=static,
         static_action=action,
-        random=baseline("random"),
+        random=rule("random"),
     )
 
 
-def _myopic(
-    fresh: Any, known: Mapping[str, Policy], best: Played, baseline: Any, played: Any
-) -> Played | None:
+def _myopic(fresh: Any, known: Mapping[str, Policy], best: Played, rule: Any, played: Any) -> Played | None:
     """The problem's own myopic rule; else the optimum of one step, if there is a model; else None.
 
     Where actions do not move the state the best play is myopic.
@@ -144,7 +133,7 @@ def _myopic(
     if not getattr(problem, "action_moves_state", True):
         return best
     if "myopic" in known:
-        return baseline("myopic")
+        return rule("myopic")
     one_step = fresh(horizon=1).optimal()
     if one_step is None:
         return None

@@ -1,4 +1,4 @@
-"""What is in a trace, from one pass in bounded memory.
+"""Content of a trace, from one pass in bounded memory.
 
 Distinct objects are followed exactly up to a limit. Beyond it a shrinking random part of them (chosen by
 hash, so all requests of an object count or none do) stands for the rest, which keeps stack distances
@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from adamb.host_sim.problems.cache.caches import Stack, hashes
-from adamb.host_sim.problems.dram.channel import REQUEST, as_requests, ffi, lib
-from adamb.host_sim.problems.dram.traffic import ROW_BITS, map_address
+from adamb.host_sim.problems.cache import Stack, hashes
+from adamb.host_sim.problems.dram.channel import REQUEST, ROW_BITS, as_requests, ffi, lib, map_address
 from adamb.host_sim.traces import LINE_BYTES, TraceReader, byte_addresses, object_ids
 
 MOST_OBJECTS = 1 << 18

@@ -36,7 +36,7 @@ from adamb.host_sim.agents.reference.tree import (
     path_of_state,
     relevant,
 )
-from adamb.host_sim.exact_math import exp, log
+from adamb.host_sim.draws import exp, log
 
 #: `bonus=auto` is this part of what the mean reward lacks to 1.
 AUTO_FACTOR = 0.5**_spec.AUTO_BONUS_SHIFT
@@ -83,10 +83,7 @@ class Learner:
         The path goes one level below the tree: the ball may be split before V is refreshed at x.
         """
         depth = self.depth[h] + 1
-        if self.settings.cells == "closed":
-            paths = closed_paths(state, depth)
-        else:
-            paths = [path_of_state(state, depth)]
+        paths = closed_paths(state, depth) if self.settings.cells == "closed" else [path_of_state(state, depth)]
         best = [(self.best_ball(h, path), path) for path in paths]
         if self.settings.ties == "high":
             best.reverse()

@@ -10,9 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 
-from adamb.budgets.controller import OPTIONS, defaults
-from adamb.budgets.errors import InputError, unknown_name
-from adamb.budgets.thresholds import threshold
+from adamb.firmware_model.host.errors import InputError, unknown_name
+from adamb.firmware_model.host.options import OPTIONS, defaults, threshold
 
 MAX_LEVEL = 30
 MAX_DIMENSIONS = 4
@@ -90,9 +89,7 @@ def _thresholds(gamma: float, phi: float) -> tuple[int, ...]:
     return tuple(threshold(level, gamma, phi) for level in range(MAX_LEVEL))
 
 
-def make_settings(
-    d_s: int, d_a: int, horizon: int, episodes: int, options: Mapping[str, object]
-) -> ReferenceSettings:
+def make_settings(d_s: int, d_a: int, horizon: int, episodes: int, options: Mapping[str, object]) -> ReferenceSettings:
     """Check the options and fill in what they (and the deviations) leave open."""
     for field, size, limit in (("d_s", d_s, MAX_DIMENSIONS), ("d_a", d_a, MAX_DIMENSIONS)):
         if not 1 <= size <= limit:

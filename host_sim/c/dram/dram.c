@@ -81,7 +81,7 @@ static int is_open(const dram_bank *bank, int64_t row, int64_t arrival, int64_t 
     return bank->row == row && (now <= bank->close_at || arrival <= bank->close_at);
 }
 
-/* When the bank could be activated for another row. */
+/* Time at which the bank could be activated for another row. */
 static int64_t ready_at(const dram_bank *bank, int64_t now, int32_t t_rp)
 {
     return now < bank->close_at ? later(now, bank->pre_ok) + t_rp : later(now, bank->close_at + t_rp);

@@ -86,7 +86,7 @@ void dram_reset(dram_channel *channel, const dram_timing *timing);
 void dram_run(dram_channel *channel, const dram_timing *timing, const dram_policy *policy,
               const dram_request *requests, int64_t n, dram_totals *totals);
 
-/* What the controller may see of requests [0, n) before any policy touches them. */
+/* View of the controller on requests [0, n) before any policy touches them. */
 void dram_shadow_reset(dram_shadow *shadow);
 void dram_observe(dram_shadow *shadow, const dram_request *requests, int64_t n, dram_view *view);
 

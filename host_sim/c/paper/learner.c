@@ -3,7 +3,34 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "paper/ball.h"
+#include "paper/cells.h"
+#include "sim_rng.h"
+
+typedef struct {
+    int32_t child; /* first of the children, by state bits, then action bits; -1 for an active ball */
+    int32_t parent, cell, level;
+    int32_t n, prior_n; /* own samples, those of the ancestors */
+    uint32_t action[PAPER_MAX_DIM];
+    double reward_sum, prior_reward, q;
+    int32_t first, last; /* its counts of next states, in the order of their first sample; -1 for none */
+    int32_t support, supports; /* with the envelope: the range of its ancestors' next states */
+} paper_ball;
+
+typedef struct {
+    uint64_t key; /* of a cell as fine as the ball */
+    int32_t cell; /* the finest one known of those that hold it: cells only ever divide */
+    int32_t samples, link;
+} paper_count;
+
+typedef struct {
+    paper_ball *ball; /* the first `horizon` are the roots */
+    paper_count *count;
+    paper_support support;
+    paper_cells *cells; /* per step */
+    int32_t *played;    /* per step */
+    int32_t balls, ball_capacity, counts, count_capacity, leaves, deepest;
+    sim_rng rng;
+} paper_learner;
 
 struct paper_learners {
     paper_config config;
@@ -106,6 +133,70 @@ int paper_act(void *learners, int32_t first, int32_t n, int h, const double *sta
 
 /* ---- Compute Estimates ---------------------------------------------------------------------------------- */
 
+static double bonus(const paper_config *config, int h, int level, double n)
+{
+    if (!config->theory)
+        return config->bonus / sqrt(n);
+    double diameter = ldexp(1.0, -level);
+    double reward = sqrt(8 * config->log_r / n) + 4 * config->l_r * diameter;
+    if (h + 1 == config->horizon)
+        return reward;
+    double spread = 4 * sqrt(config->log_t / n), moves;
+    if (config->d_s > 2)
+        moves = (5 * config->l_t + 4) * diameter + spread + config->c_t * pow(n, -1.0 / config->d_s);
+    else
+        moves = (5 * config->l_t + 6) * diameter + spread + config->c_t * sqrt(ldexp(1.0, config->d_s * level) / n);
+    return reward + config->l_v * moves;
+}
+
+/* Samples of the ball's next states times V there; a coarser cell has the mean of V over it. */
+static double expected_sum(paper_learner *one, const paper_cells *cells, const paper_ball *ball, double sum)
+{
+    for (int32_t at = ball->first; at >= 0; at = one->count[at].link) {
+        paper_count *count = &one->count[at];
+        count->cell = paper_cells_descend(cells, count->cell, count->key, ball->level);
+        sum += count->samples * cells->cell[count->cell].mean;
+    }
+    return sum;
+}
+
+/* The same with V of Equation (def-V), read at the centres of cells as fine as the ball. */
+static double envelope_sum(const paper_config *config, const paper_learner *one, const paper_cells *cells,
+                           const paper_ball *ball)
+{
+    double sum = paper_support_sum(&one->support, ball->support, ball->supports, cells, config->l_v);
+    for (int32_t at = ball->first; at >= 0; at = one->count[at].link) {
+        double centre[PAPER_MAX_DIM];
+        paper_centre_of_key(one->count[at].key, ball->level, config->d_s, centre);
+        sum += one->count[at].samples * paper_cells_envelope(cells, centre, config->l_v);
+    }
+    return sum;
+}
+
+/* Equation (q_update) for a ball of step h, before any clipping. */
+static double estimate(const paper_config *config, paper_learner *one, int h, int32_t at)
+{
+    const paper_ball *ball = &one->ball[at];
+    int32_t chain[PAPER_LEVELS], length = 0;
+    double n = ball->n, reward = ball->reward_sum, played = ball->n + ball->prior_n;
+    chain[length++] = at;
+    if (!config->fresh) {
+        n += ball->prior_n;
+        reward = ball->prior_reward + ball->reward_sum;
+        for (int32_t above = ball->parent; above >= 0; above = one->ball[above].parent)
+            chain[length++] = above;
+    }
+    double value = reward / n + bonus(config, h, ball->level, played);
+    if (h + 1 == config->horizon)
+        return value;
+    if (config->envelope)
+        return value + envelope_sum(config, one, &one->cells[h + 1], ball) / n;
+    double sum = 0;
+    while (length > 0)
+        sum = expected_sum(one, &one->cells[h + 1], &one->ball[chain[--length]], sum);
+    return value + sum / n;
+}
+
 static void set_q(const paper_config *config, paper_ball *ball, double value)
 {
     if (config->decreasing && value > ball->q)
@@ -175,7 +266,7 @@ static int due(const paper_config *config, const paper_ball *ball)
     return (ball->prior_n < before ? ball->prior_n : before) + ball->n >= threshold;
 }
 
-/* What the children of a ball take over: its own next states and those of its ancestors. */
+/* Next states that the children of a ball take over: its own next states and those of its ancestors. */
 static int spread(const paper_config *config, paper_learner *one, const paper_ball *ball, paper_ball *made)
 {
     int32_t first = one->support.count;
@@ -247,7 +338,7 @@ static int learn(const paper_config *config, paper_learner *one, int h, double r
     }
     if (config->full || (config->fresh && visited != at))
         return 1;
-    double value = paper_estimate(config, one, h, visited);
+    double value = estimate(config, one, h, visited);
     for (int32_t i = 0; i < alike; i++)
         set_q(config, &one->ball[visited + i], value);
     lower_values(config, one, h, ball->cell, one->ball[visited].q);
@@ -270,7 +361,7 @@ static void plan_balls(const paper_config *config, paper_learner *one, int h, in
     const paper_ball *ball = &one->ball[at];
     if (ball->child < 0) {
         if (ball->n + (config->fresh ? 0 : ball->prior_n) > 0)
-            set_q(config, &one->ball[at], paper_estimate(config, one, h, at));
+            set_q(config, &one->ball[at], estimate(config, one, h, at));
         return;
     }
     for (int32_t i = 0; i < 1 << (config->d_s + config->d_a); i++)

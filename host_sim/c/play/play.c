@@ -9,7 +9,7 @@ enum { DIMENSIONS = 8, TIMED_EVERY = 16 };
 /* A step takes microseconds: if it took so long, another program came between. */
 static const int64_t INTERRUPTED_NS = 1000000;
 
-/* What one learner has in hand between two calls. */
+/* State of one learner between two calls. */
 typedef struct {
     int32_t learner, instance;
     double state[DIMENSIONS], seen[DIMENSIONS], action[DIMENSIONS], inside[DIMENSIONS], next[DIMENSIONS];
@@ -166,4 +166,29 @@ int play_episodes(play_run *run, const play_problem *problem, const play_agent *
         run->clipped[one.instance] += one.clipped;
     }
     return 0;
+}
+
+/* ---- the C core ---- */
+
+static uint16_t *block(const play_core *core, int32_t first)
+{
+    return core->blocks + (uint64_t)first * core->words;
+}
+
+int play_core_act(void *core, int32_t first, int32_t n, int h, const double *states, double *actions)
+{
+    const play_core *one = core;
+    return one->act(block(one, first), one->words, (uint32_t)n, h, states, actions);
+}
+
+int play_core_observe(void *core, int32_t first, int32_t n, int h, const double *rewards, const double *next)
+{
+    const play_core *one = core;
+    return one->observe(block(one, first), one->words, (uint32_t)n, h, rewards, next);
+}
+
+int play_core_end_episode(void *core, int32_t first, int32_t n)
+{
+    const play_core *one = core;
+    return one->end_episode(block(one, first), one->words, (uint32_t)n);
 }

@@ -1,91 +1,84 @@
 #include "worlds/cache.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "cache/cache.h"
-#include "cache/cache_depth.h"
 #include "worlds/nearest.h"
 
 /* ---- requests ------------------------------------------------------------------------------------------- */
-
-/* One episode while it is drawn. */
-typedef struct {
-    double share, home;
-    int32_t cursor[2];
-    uint64_t *keys;
-    uint8_t *slots;
-    cache_depth depth[2];
-} drawing;
 
 static double inside(double x)
 {
     return x < 0.0 ? 0.0 : x > 1.0 ? 1.0 : x;
 }
 
-static int64_t longest(const cache_world *world)
+static int64_t room(const cache_world *world)
 {
     return world->warm_up > world->requests ? world->warm_up : world->requests;
 }
 
-static int drawing_init(const cache_world *world, drawing *now)
+static uint64_t *keys_of(const cache_world *world, int32_t tape)
 {
-    int64_t objects = (int64_t)world->objects[0] + world->objects[1];
-    int64_t uses = world->warm_up + (int64_t)world->horizon * world->requests;
-    now->keys = malloc((size_t)longest(world) * sizeof *now->keys);
-    now->slots = malloc((size_t)longest(world));
-    int first = cache_depth_init(&now->depth[0], objects, uses, world->lines);
-    int second = cache_depth_init(&now->depth[1], objects, uses, world->lines);
-    return first && second && now->keys != NULL && now->slots != NULL;
+    return world->keys + tape * room(world);
 }
 
-static void drawing_free(drawing *now)
+static uint8_t *slots_of(const cache_world *world, int32_t tape)
 {
-    free(now->keys);
-    free(now->slots);
-    cache_depth_free(&now->depth[0]);
-    cache_depth_free(&now->depth[1]);
+    return world->slots + tape * room(world);
 }
 
-static void draw(const cache_world *world, drawing *now, double seed, int32_t n)
+static int64_t epoch_at(const cache_world *world, int32_t tape, int64_t episode, int32_t h)
 {
-    cache_epoch((uint64_t)(seed * 0x1.0p53), n, now->share, now->home, world->objects, world->accept, world->alias,
-                world->loops, now->cursor, now->keys, now->slots);
+    return (tape * (int64_t)world->episodes + episode) * world->epochs + h % world->epochs;
 }
 
-static int32_t use(const cache_world *world, drawing *now, int32_t i)
+static void draw(const cache_world *world, int32_t tape, double seed, int32_t n, double home)
 {
-    int64_t object = (int64_t)(uint32_t)now->keys[i] + (now->keys[i] >> 32 ? world->objects[0] : 0);
-    return cache_depth_use(&now->depth[now->slots[i]], object);
+    cache_epoch((uint64_t)(seed * 0x1.0p53), n, world->share[tape], home, world->objects, world->accept, world->alias,
+                world->loops, world->cursor + 2 * (int64_t)tape, keys_of(world, tape), slots_of(world, tape));
 }
 
-static void warm_up(const cache_world *world, drawing *now, double seed, int32_t lines, int32_t *held)
+void cache_world_warm(const cache_world *world, int32_t tape, int32_t episode, int32_t lines)
 {
-    int32_t room[2] = {lines, world->lines - lines};
-    draw(world, now, seed, world->warm_up);
+    cache_stack **stack = world->stack + 2 * (int64_t)tape;
+    const uint64_t *keys = keys_of(world, tape);
+    const uint8_t *slots = slots_of(world, tape);
+    int64_t limit[2] = {lines, world->lines - lines};
     for (int slot = 0; slot < 2; slot++)
-        cache_depth_clear(&now->depth[slot]);
+        cache_stack_keep(stack[slot], 0);
     for (int32_t i = 0; i < world->warm_up; i++)
-        (void)use(world, now, i);
-    for (int slot = 0; slot < 2; slot++)
-        held[slot] = now->depth[slot].objects < room[slot] ? (int32_t)now->depth[slot].objects : room[slot];
+        cache_stack_use(stack[slots[i]], keys[i]);
+    for (int slot = 0; slot < 2; slot++) {
+        int64_t objects = cache_stack_objects(stack[slot]), at = tape * (int64_t)world->episodes + episode;
+        world->warm[at * 2 + slot] = (int32_t)(objects < limit[slot] ? objects : limit[slot]);
+    }
 }
 
-static void fill_epoch(const cache_world *world, drawing *now, double seed, int64_t epoch)
+void cache_world_start(const cache_world *world, int32_t tape, int32_t episode, int32_t instance, int32_t lines,
+                       double share, const double drawn[5])
+{
+    world->share[tape] = share;
+    world->cursor[2 * (int64_t)tape] = 0;
+    world->cursor[2 * (int64_t)tape + 1] = (int32_t)(drawn[3] * world->objects[1]);
+    draw(world, tape, drawn[4], world->warm_up, world->c[instance]);
+    cache_world_warm(world, tape, episode, lines);
+}
+
+void cache_world_take(const cache_world *world, int32_t tape, int32_t episode, int32_t h)
 {
     int32_t n = world->requests, sizes = world->lines + 1, second = 0;
+    int64_t epoch = epoch_at(world, tape, episode, h);
+    const uint64_t *keys = keys_of(world, tape);
+    const uint8_t *slots = slots_of(world, tape);
     uint32_t *at_most = world->at_most + epoch * 2 * sizes;
-    draw(world, now, seed, n);
     for (int32_t i = 0; i < n; i++)
-        second += now->slots[i];
-    uint16_t *to[2] = {world->depth + epoch * n, world->depth + epoch * n + (n - second)};
+        second += slots[i];
+    int32_t *to[2] = {world->depth + epoch * n, world->depth + epoch * n + (n - second)};
     memset(at_most, 0, 2 * (size_t)sizes * sizeof *at_most);
     for (int32_t i = 0; i < n; i++) {
-        int slot = now->slots[i];
-        int32_t depth = use(world, now, i);
-        *to[slot]++ = (uint16_t)depth;
-        if (depth < sizes)
-            at_most[slot * sizes + depth]++;
+        int slot = slots[i];
+        int32_t distance = (int32_t)cache_stack_use(world->stack[2 * tape + slot], keys[i]);
+        *to[slot]++ = distance > 0 ? distance : sizes;
+        at_most[slot * sizes + distance] += distance > 0;
     }
     for (int32_t i = 1; i < sizes; i++) {
         at_most[i] += at_most[i - 1];
@@ -94,32 +87,30 @@ static void fill_epoch(const cache_world *world, drawing *now, double seed, int6
     world->first[epoch] = n - second;
 }
 
-int cache_world_fill(const cache_world *world, int32_t tape, int32_t instance, int32_t episodes, const int32_t *lines,
-                     const double *states, const double *drawn, const double *noise)
+void cache_world_next(const cache_world *world, int32_t tape, int32_t episode, int32_t h, int32_t instance,
+                      const double *noise)
+{
+    world->share[tape] = inside(world->share[tape] + world->walk * noise[instance]);
+    draw(world, tape, noise[world->n + instance], world->requests, world->c[instance]);
+    cache_world_take(world, tape, episode, h);
+}
+
+void cache_world_fill(const cache_world *world, int32_t tape, int32_t instance, int32_t episodes, const int32_t *lines,
+                      const double *states, const double *drawn, const double *noise)
 {
     int64_t n = world->n;
-    drawing now = {.home = world->c[instance]};
-    int ready = drawing_init(world, &now);
-    for (int64_t k = 0; k < episodes && ready; k++) {
-        int64_t episode = (int64_t)tape * world->episodes + k, from = k * n + instance;
-        now.cursor[0] = 0;
-        now.cursor[1] = (int32_t)(drawn[from * 5 + 3] * world->objects[1]);
-        now.share = states[from * 2 + 1];
-        warm_up(world, &now, drawn[from * 5 + 4], lines[from], world->warm + episode * 2);
-        for (int32_t h = 0; h < world->horizon; h++) {
-            const double *numbers = noise + (k * world->horizon + h) * 2 * n + instance;
-            now.share = inside(now.share + world->walk * numbers[0]);
-            fill_epoch(world, &now, numbers[n], episode * world->horizon + h);
-        }
+    for (int32_t k = 0; k < episodes; k++) {
+        int64_t from = k * n + instance;
+        cache_world_start(world, tape, k, instance, lines[from], states[from * 2 + 1], drawn + from * 5);
+        for (int32_t h = 0; h < world->horizon; h++)
+            cache_world_next(world, tape, k, h, instance, noise + ((int64_t)k * world->horizon + h) * 2 * n);
     }
-    drawing_free(&now);
-    return ready;
 }
 
 /* ---- a step --------------------------------------------------------------------------------------------- */
 
 /* Hits of a part with so many lines; it takes in a line at every miss until all are held. */
-static int64_t run(const uint16_t *depth, int32_t n, const uint32_t *at_most, int32_t lines, int32_t *held)
+static int64_t run(const int32_t *depth, int32_t n, const uint32_t *at_most, int32_t lines, int32_t *held)
 {
     int32_t now = *held < lines ? *held : lines;
     int64_t hits = 0, passed = 0;
@@ -133,16 +124,23 @@ static int64_t run(const uint16_t *depth, int32_t n, const uint32_t *at_most, in
     return now < lines ? hits : hits + at_most[lines] - passed;
 }
 
+/* An eighth of the range at each end gives all lines to one tenant: an agent plays centres of balls, not the ends. */
+double cache_share(double action)
+{
+    return inside((8.0 * action - 1.0) / 6.0);
+}
+
 void cache_step(const void *of, const play_step *at)
 {
     const cache_world *world = of;
-    int64_t episode = (int64_t)world->tape[at->instance] * world->episodes + at->k;
-    int64_t epoch = episode * world->horizon + at->h, *hits = world->hits + 2 * (int64_t)at->instance;
+    int32_t tape = world->tape[at->instance];
+    int64_t episode = (int64_t)tape * world->episodes + at->k, epoch = epoch_at(world, tape, at->k, at->h);
+    int64_t *hits = world->hits + 2 * (int64_t)at->instance;
     int32_t *held = world->held + 2 * (int64_t)at->instance, n = world->requests, first = world->first[epoch];
-    const uint16_t *depth = world->depth + epoch * n;
+    const int32_t *depth = world->depth + epoch * n;
     const uint32_t *at_most = world->at_most + epoch * 2 * (world->lines + 1);
-    int32_t own = (int32_t)nearest(at->action[0] * world->lines);
-    if (at->h == 0)
+    int32_t own = (int32_t)nearest(cache_share(at->action[0]) * world->lines);
+    if (at->h == 0 && !world->carry)
         memcpy(held, world->warm + 2 * episode, 2 * sizeof *held);
     hits[0] = run(depth, first, at_most, own, &held[0]);
     hits[1] = run(depth + first, n - first, at_most + world->lines + 1, world->lines - own, &held[1]);

@@ -1,5 +1,6 @@
 #include "worlds/dram.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "exact.h"
@@ -124,9 +125,10 @@ static void add(dram_totals *sum, const dram_totals *epoch)
     sum->worst_read = worst;
 }
 
-int64_t dram_timeout(double action)
+/* The last eighth of the range never closes a row: an agent plays centres of balls, not the end itself. */
+double dram_timeout(double action)
 {
-    return action >= 1.0 ? DRAM_NEVER : nearest(exact_exp2(10.0 * action) - 1.0);
+    return action >= 0.875 ? INFINITY : exact_exp2(80.0 * action / 7.0) - 1.0;
 }
 
 int32_t dram_drain_start(double action)
@@ -142,7 +144,8 @@ void dram_step(const void *of, const play_step *at)
     dram_channel *channel = world->channel + at->instance;
     dram_totals *totals = world->last + at->instance;
     dram_policy policy = world->policy;
-    policy.timeout = dram_timeout(at->action[0]);
+    double timeout = dram_timeout(at->action[0]);
+    policy.timeout = isinf(timeout) ? DRAM_NEVER : nearest(timeout);
     if (world->d_a > 1)
         policy.opportune = dram_drain_start(at->action[1]);
     if (at->h == 0 && !world->carry)

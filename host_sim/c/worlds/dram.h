@@ -52,7 +52,7 @@ void dram_world_fill(const dram_world *world, int32_t tape, int32_t instance, in
 void dram_world_take(const dram_world *world, int32_t tape, int32_t first);
 /* Mean cycles until a stream returns to its row and until it asks for another. */
 void dram_world_gaps(const dram_world *world, double locality, double load, double gaps[2]);
-int64_t dram_timeout(double action);     /* cycles of the page timeout that the first coordinate means */
+double dram_timeout(double action);      /* cycles of the page timeout that the first coordinate means, or infinity */
 int32_t dram_drain_start(double action); /* waiting writes that start a drain, which the second one means */
 void dram_step(const void *world, const play_step *at);
 /* cffi end */

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "exact.h"
+#include "worlds/dram.h"
 
 static double inside(double x)
 {
@@ -22,10 +23,10 @@ static double swing(const season *around, const play_step *at, double y)
 void dram_lite_step(const void *world, const play_step *at)
 {
     const dram_lite_world *rows = world;
-    double before = at->state[0], c = rows->c[at->instance], action = at->action[0];
+    double before = at->state[0], c = rows->c[at->instance];
     double heading = c * before + (1.0 - c) * (1.0 - before);
     double p = inside(heading + rows->walk * at->noise[0]);
-    double timeout = action >= 1.0 ? INFINITY : exact_exp2(10.0 * action) - 1.0;
+    double timeout = dram_timeout(at->action[0]);
     double lost = p * exact_exp(-timeout / rows->gap_stay);
     double kept = (1.0 - p) * (2.0 - exact_exp(-timeout / rows->gap_move));
     *at->reward = 1.0 - 0.5 * (lost + kept);

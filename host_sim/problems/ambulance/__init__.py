@@ -12,14 +12,14 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import betainc
 
-from adamb.budgets.errors import InputError
+from adamb.firmware_model.host.errors import InputError
 from adamb.host_sim import draws
 from adamb.host_sim._sim import ffi
 from adamb.host_sim.compiled import CompiledProblem, ProblemInC, doubles
-from adamb.host_sim.exact_math import TIE
+from adamb.host_sim.draws import TIE
 from adamb.host_sim.parameter import START, Parameter, fixed_start
-from adamb.host_sim.problem import Optimum, Policy, constant_policy, reflect
-from adamb.host_sim.registry import register_problem
+from adamb.host_sim.problem import Optimum, Policy, constant_policy, reflect, with_facts
+from adamb.host_sim.problems import register_problem
 
 ARRIVALS = ("beta", "uniform", "shifting")
 SHIFTING = ((0.0, 0.25), (0.25, 0.3), (0.3, 0.5), (0.5, 0.6), (0.6, 0.65))
@@ -36,14 +36,13 @@ class Ambulance(ProblemInC):
         "alpha": Parameter(0.25, "float", "weight of moving before the request, against reaching it", 0, 1),
         "beta": Parameter((5.0, 2.0), "floats", "shape of the Beta distribution", 0.1, 100),
         "start": START,
-        "walk": Parameter(0.002, "float", "deviation of one step of --drift walk", 0, 1),
+        "walk": Parameter(0.002, "float", "deviation of one step of --set drift=walk", 0, 1),
     }
 
     def setup(self, generators: list[np.random.Generator]) -> None:
         params = self.params
         self.k = self.d_s = self.d_a = int(params["ambulances"])
         self.alpha, self.arrivals = params["alpha"], params["arrivals"]
-        self.walk_deviation = params["walk"]
         if len(params["beta"]) != 2:
             raise InputError("beta", params["beta"], "must be 2 numbers")
         self.mirrored = False
@@ -70,11 +69,11 @@ class Ambulance(ProblemInC):
             world.shift = doubles(self.shift)
         return CompiledProblem.of("ambulance_step", world, self.shift)
 
-    def mirror(self) -> None:
-        self.mirrored = not self.mirrored
-
-    def walk(self, steps: np.ndarray) -> None:
-        self.shift = np.clip(self.shift + steps[:, 0], -1.0, 1.0)
+    def move(self, steps: np.ndarray | None) -> None:
+        if steps is None:
+            self.mirrored = not self.mirrored
+        else:
+            self.shift = np.clip(self.shift + self.params["walk"] * steps[:, 0], -1.0, 1.0)
 
     def arrival_cdf(self, h: int, at: np.ndarray, shift: float = 0.0) -> np.ndarray:
         """P(request <= at) at step h for points of [0,1], with drift."""
@@ -98,12 +97,12 @@ class Ambulance(ProblemInC):
     def info(self) -> dict[str, np.ndarray]:
         return {**super().info(), "request": self._request.copy(), "server": self._server.copy()}
 
-    def baselines(self) -> dict[str, Policy]:
+    def rules(self) -> dict[str, Policy]:
         """`median` knows F_h and stations ambulance i at its (2i+1)/2k quantile; `even` spreads them out.
 
         `myopic` knows F_h and takes the best expected reward of the step, whatever comes after.
         """
-        policies = super().baselines()
+        policies = super().rules()
         shares = (2 * np.arange(self.k) + 1) / (2 * self.k)
         policies["even"] = constant_policy(self, shares.tolist())
         policies["median"] = self._quantile_policy(shares)
@@ -134,8 +133,8 @@ class Ambulance(ProblemInC):
 
         return policy
 
-    def describe_instance(self, i: int) -> dict[str, Any]:
-        return {**super().describe_instance(i), "shift": float(self.shift[i])}
+    def describe(self) -> dict[str, Any]:
+        return with_facts(super().describe(), shift=self.shift.tolist())
 
     def solve(self) -> Optimum:
         from adamb.host_sim.problems.ambulance.optimum import AmbulanceOptimum

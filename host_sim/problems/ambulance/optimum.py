@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from adamb.host_sim.exact_math import first_best
-from adamb.host_sim.solvers.cone import cone
-from adamb.host_sim.solvers.grid import cached, interpolate, solution_key
+from adamb.host_sim.draws import first_best
+from adamb.host_sim.solvers import cached, cone, interpolate, solution_key
 
 if TYPE_CHECKING:
     from adamb.host_sim.problems.ambulance import Ambulance
@@ -28,7 +27,7 @@ WALK_ROWS = 65
 
 
 class AmbulanceOptimum:
-    """The optimum for the current arrivals; under `--drift walk` a table over shifts of the arrivals.
+    """The optimum for the current arrivals; under `--set drift=walk` a table over shifts of the arrivals.
 
     Instances share one solution, or one table with the shift as a coordinate before the state.
     """

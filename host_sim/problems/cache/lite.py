@@ -12,23 +12,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adamb.budgets.errors import InputError
-from adamb.host_sim import exact_math
+from adamb.firmware_model.host.errors import InputError
 from adamb.host_sim._sim import ffi
 from adamb.host_sim.compiled import CompiledProblem, doubles
-from adamb.host_sim.exact_math import first_best, read_line
+from adamb.host_sim.draws import exp, first_best, interpolate, log, read_line
 from adamb.host_sim.parameter import START, Parameter, fixed_start
 from adamb.host_sim.problem import Policy
-from adamb.host_sim.problems.exogenous import ExogenousProblem
-from adamb.host_sim.registry import register_problem
-from adamb.host_sim.solvers.exogenous import ExogenousModel
-from adamb.host_sim.solvers.grid import expected_clip, solution_key
+from adamb.host_sim.problems import register_problem
+from adamb.host_sim.problems.exogenous import ExogenousModel, ExogenousProblem
+from adamb.host_sim.solvers import expected_clip, solution_key
 
 
 @lru_cache(maxsize=64)
 def zipf(exponent: float, objects: int) -> np.ndarray:
     """Popularity of objects 0..objects-1; read-only because it is shared."""
-    weights = exact_math.exp(-exponent * exact_math.log(np.arange(1, objects + 1)))
+    weights = exp(-exponent * log(np.arange(1, objects + 1)))
     weights /= weights.sum()
     weights.flags.writeable = False
     return weights
@@ -46,12 +44,12 @@ def che_curve(exponent: float, objects: int, largest: int) -> np.ndarray:
     over t instead of solving for t at every size.
     """
     popularity = zipf(exponent, objects)
-    first, last = exact_math.log(np.array([0.5, 40.0 / popularity[-1]]))
-    times = exact_math.exp(np.linspace(first, last, CHE_TIMES))
-    inside = [1.0 - exact_math.exp(-popularity * t) for t in times]
+    first, last = log(np.array([0.5, 40.0 / popularity[-1]]))
+    times = exp(np.linspace(first, last, CHE_TIMES))
+    inside = [1.0 - exp(-popularity * t) for t in times]
     used = np.array([0.0, *(part.sum() for part in inside), float(objects)])
     hits = np.array([0.0, *((popularity * part).sum() for part in inside), 1.0])
-    curve = exact_math.interpolate(np.arange(largest + 1), used, hits)
+    curve = interpolate(np.arange(largest + 1), used, hits)
     curve.flags.writeable = False
     return curve
 
@@ -60,20 +58,12 @@ class ShareModel(ExogenousModel):
     """x is tenant 0's share of the lines, y its share of the requests."""
 
     def __init__(
-        self,
-        horizon: int,
-        requests: int,
-        deviation: float,
-        home: float,
-        curves: tuple[np.ndarray, np.ndarray],
+        self, horizon: int, requests: int, deviation: float, home: float, curves: tuple[np.ndarray, np.ndarray]
     ) -> None:
         super().__init__(horizon)
         self.lines = len(curves[0]) - 1
         self.deviation, self.moving = deviation, self.lines / requests
-        self._curves = (
-            home * curves[0] + (1.0 - home) * curves[1],
-            home * curves[1] + (1.0 - home) * curves[0],
-        )
+        self._curves = (home * curves[0] + (1.0 - home) * curves[1], home * curves[1] + (1.0 - home) * curves[0])
         self.workload = solution_key(*self._curves)
 
     def drift(self, h: int, y: np.ndarray) -> np.ndarray:
@@ -99,7 +89,7 @@ class CacheLite(ExogenousProblem):
     lines.
 
     A moved line must be fetched again, which costs kappa = C/N of the epoch's hits for the whole cache.
-    Location c is the part of a tenant's requests that goes to its own objects, so `--drift half` makes the
+    Location c is the part of a tenant's requests that goes to its own objects, so `--set drift=half` makes the
     tenants trade places.
     """
 
@@ -138,9 +128,9 @@ class CacheLite(ExogenousProblem):
             raw["lines"] = np.rint(raw["action"][:, 0] * self.params["lines"])
         return raw
 
-    def baselines(self) -> dict[str, Policy]:
+    def rules(self) -> dict[str, Policy]:
         """`greedy` takes the best hit ratio of the moment as if moving were free (the UCP rule)."""
-        policies = super().baselines()
+        policies = super().rules()
         policies["half"] = policies.pop("centre")
         policies.pop("stay", None)
         policies["proportional"] = lambda h, states: states[:, 1:].copy()

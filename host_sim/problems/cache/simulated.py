@@ -1,43 +1,215 @@
 """A cache shared by two tenants, to be divided again while it runs.
 
-State: tenant 0's share of the lines and its share of the last epoch's requests. The action is its next share
-of the lines. Each part is LRU: shrinking evicts at once, growing fills on demand, so moving lines costs
-misses. The reward is the hit ratio of the epoch.
+State: tenant 0's share of the lines and its share of the last epoch's requests. The action a sets its next
+share of the lines, (8a - 1)/6 within [0,1]. Each part is LRU: shrinking evicts at once, growing fills on
+demand, so moving lines costs misses. The reward is the hit ratio of the epoch.
 
-The parts are kept line by line here, for traces, continuing tasks and one LRU for all. Whole episodes find
-hits by how deep a line lies in the order of use (`c/worlds/cache.h`), once for all agents that share a seed.
+Hits are found by how deep a line lies in the order of use (`c/worlds/cache.h`), once for all agents that
+share a seed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 
-from adamb.budgets.errors import InputError
+from adamb.firmware_model.host.errors import InputError
 from adamb.host_sim import draws
-from adamb.host_sim.compiled import CompiledProblem, ProblemInC
+from adamb.host_sim._sim import ffi, lib
+from adamb.host_sim.compiled import CompiledProblem, ProblemInC, Tapes, pointer
 from adamb.host_sim.parameter import START, Parameter, fixed_start
-from adamb.host_sim.problem import Policy
-from adamb.host_sim.problems.cache.caches import Part, run_parts
-from adamb.host_sim.problems.cache.compiled import CompiledParts
-from adamb.host_sim.problems.cache.planner import FillModel, Planner
-from adamb.host_sim.problems.cache.rules import SharedLru, UtilityGreedy
-from adamb.host_sim.problems.cache.workload import SyntheticWorkload, TraceWorkload, Workload
-from adamb.host_sim.problems.located import LocatedProblem
-from adamb.host_sim.registry import register_problem
+from adamb.host_sim.problem import LocatedProblem, Policy
+from adamb.host_sim.problems import register_problem
+from adamb.host_sim.problems.cache import Stack, alias_table
+from adamb.host_sim.problems.cache.lite import tenants, zipf
+from adamb.host_sim.problems.cache.rules import FillModel, Planner, SharedLru, UtilityGreedy, action_of
+from adamb.host_sim.traces import object_ids, open_store
+
+#: Keys of the second trace are moved here, so that two files never share a line.
+SECOND_TENANT = np.uint64(1 << 63)
+
+
+class SyntheticTenants:
+    """Zipf tenants; a tenant with a loop goes round its lines in place of drawing them."""
+
+    def __init__(self, params: Mapping[str, Any]) -> None:
+        laws = tenants(params)
+        loop = int(params["loop"])
+        self._objects, self._loops = (laws[0][1], loop or laws[1][1]), (0, int(loop > 0))
+        self._tables = [alias_table(zipf(*law)) for law in laws]
+
+    def describe(self, world: Any) -> None:
+        """Say in a `cache_world` where the tables are, which this object keeps."""
+        world.objects, world.loops = self._objects, self._loops
+        world.accept = [pointer("double", accept) for accept, _ in self._tables]
+        world.alias = [pointer("int32_t", alias) for _, alias in self._tables]
+
+
+class TraceTenants:
+    """One file per tenant; the request share decides whose turn it is. Files start over at their end."""
+
+    def __init__(self, n: int, paths: str, requests: int) -> None:
+        files = [part.strip() for part in paths.split(",") if part.strip()]
+        if len(files) != 2:
+            raise InputError("trace", paths, "must be two files separated by a comma, one per tenant")
+        self._stores = [open_store(Path(file)) for file in files]
+        for file, store in zip(files, self._stores, strict=True):
+            if len(store) < requests:
+                limit = f"has {len(store)} requests, an epoch needs {requests}; --set requests={len(store)}"
+                raise InputError("trace", file, f"{limit} takes shorter ones")
+        self._cursors = np.zeros((n, 2), dtype=np.int64)
+
+    def start(self, i: int, drawn: np.ndarray) -> None:
+        """Begin an episode of tape i at a place that two of its uniform numbers give."""
+        for tenant, store in enumerate(self._stores):
+            self._cursors[i, tenant] = int(drawn[2 + tenant] * len(store))
+
+    def draw(self, i: int, seed: int, share: float, keys: np.ndarray, slots: np.ndarray) -> None:
+        """Fill in the next requests of tape i, of which `share` are slot 0's."""
+        slots[:] = np.random.default_rng(seed).random(len(slots)) >= share
+        for tenant in (0, 1):
+            mine = slots == tenant
+            keys[mine] = self._take(i, tenant, int(mine.sum()))
+
+    def _take(self, i: int, tenant: int, n: int) -> np.ndarray:
+        store = self._stores[tenant]
+        pieces = []
+        while n > 0:
+            start = int(self._cursors[i, tenant])
+            records = store[start : start + n]
+            ids = object_ids(records, store.unit)
+            pieces.append(ids | SECOND_TENANT if tenant else ids & ~SECOND_TENANT)
+            n -= len(records)
+            self._cursors[i, tenant] = (start + len(records)) % len(store)
+        return np.concatenate(pieces) if pieces else np.empty(0, dtype=np.uint64)
+
 
 #: Requests per line before an episode starts, so that both parts are as full as their tenants make them.
 WARM_UP = 8
+
+
+class Parts:
+    """Both parts of every cache of a problem."""
+
+    def __init__(self, cache: Cache) -> None:
+        self._tapes = tapes = Tapes(cache.seeds)
+        n, lines, requests, epochs = cache.n, cache.lines, cache.requests, cache.horizon
+        warm_up, trace, copies = max(WARM_UP * lines, requests), cache.params["trace"], len(tapes.firsts)
+        room = tapes.make_room(epochs * (4 * requests + 8 * (lines + 1) + 4) + 8)
+        #: Whether tapes hold whole episodes: none depends on the one before or on a trace, and there is room.
+        self.whole = room and trace is None and not cache.continuing
+        if not self.whole:
+            tapes.episodes = epochs = 1
+        self._replay = None if trace is None else TraceTenants(copies, trace, requests)
+        #: Lines held and hits of the last epoch, by instance and tenant.
+        self.held, self.hits = np.zeros((n, 2), dtype=np.int32), np.zeros((n, 2), dtype=np.int64)
+        self._stacks = [Stack(lines) for _ in range(2 * copies)]
+        self._common: list[Stack] = []
+        self._c, self._share = np.empty(n), np.zeros(copies)
+        self._asked, self._keys = 0, np.empty((copies, warm_up), dtype=np.uint64)
+        self._slots = np.empty((copies, warm_up), dtype=np.uint8)
+        self._kept: list[Any] = [
+            ffi.new("cache_stack *[]", [stack.pointer for stack in self._stacks]),
+            np.zeros((copies, 2), dtype=np.int32),
+            tapes.array(2, kind=np.int32),
+            tapes.array(epochs, kind=np.int32),
+            tapes.array(epochs, requests, kind=np.int32),
+            tapes.array(epochs, 2, lines + 1, kind=np.uint32),
+        ]
+        stacks, cursor, self._warm, first, depth, at_most = self._kept
+        world = self.world = ffi.new("cache_world *")
+        world.n, world.horizon, world.lines, world.requests = n, cache.horizon, lines, requests
+        world.warm_up, world.walk = warm_up, cache.params["walk"]
+        world.episodes, world.epochs = tapes.episodes, epochs
+        if trace is None:
+            self._tenants = SyntheticTenants(cache.params)
+            self._tenants.describe(world)
+        world.c, world.tape = pointer("double", self._c), pointer("int32_t", tapes.of)
+        world.held, world.hits = pointer("int32_t", self.held), pointer("int64_t", self.hits)
+        world.stack, world.share, world.cursor = stacks, pointer("double", self._share), pointer("int32_t", cursor)
+        world.keys, world.slots = pointer("uint64_t", self._keys), pointer("uint8_t", self._slots)
+        world.warm, world.first = pointer("int32_t", self._warm), pointer("int32_t", first)
+        world.depth, world.at_most = pointer("int32_t", depth), pointer("uint32_t", at_most)
+
+    @property
+    def most_at_once(self) -> int:
+        return self._tapes.episodes
+
+    def offer(self) -> CompiledProblem:
+        return CompiledProblem.of("cache_step", self.world, self, numbers=2)
+
+    def seen(self, i: int) -> tuple[np.ndarray, np.ndarray]:
+        """Keys and slots that were asked of instance i last."""
+        tape = self._tapes.of[i]
+        return self._keys[tape, : self._asked].copy(), self._slots[tape, : self._asked].copy()
+
+    def start(self, c: np.ndarray, lines: np.ndarray, shares: np.ndarray, drawn: np.ndarray) -> None:
+        """Warm up for an episode that begins with so many lines (n,) of tenant 0, and its share of requests."""
+        self._c[:] = c
+        self._asked = self.world.warm_up
+        for tape, i in enumerate(self._tapes.firsts):
+            if self._replay is None:
+                row = np.ascontiguousarray(drawn[i])
+                lib.cache_world_start(self.world, tape, 0, i, int(lines[i]), shares[i], pointer("double", row))
+            else:
+                self._share[tape] = shares[i]
+                self._replay.start(tape, drawn[i])
+                self._take_trace(tape, drawn[i, 4])
+                lib.cache_world_warm(self.world, tape, 0, int(lines[i]))
+        self.held[:] = self._warm[self._tapes.of, 0]
+        for tape, stack in enumerate(self._common):
+            stack.keep_below(0)
+            stack.hits(self._keys[tape])
+
+    def next(self, h: int, c: np.ndarray, noise: np.ndarray) -> None:
+        """The epoch of step h at the locations c."""
+        self._c[:] = c
+        self._asked = self.world.requests
+        numbers = np.ascontiguousarray(noise)
+        for tape, i in enumerate(self._tapes.firsts):
+            if self._replay is None:
+                lib.cache_world_next(self.world, tape, 0, h, i, pointer("double", numbers))
+            else:
+                self._share[tape] = min(max(self._share[tape] + self.world.walk * noise[0, i], 0.0), 1.0)
+                self._take_trace(tape, noise[1, i])
+                lib.cache_world_take(self.world, tape, 0, h)
+
+    def fill(self, c: np.ndarray, states: np.ndarray, lines: np.ndarray, drawn: np.ndarray, noise: np.ndarray) -> None:
+        """The tapes of whole episodes from these states, of which `lines` (m, n) are the first tenant's."""
+        self._c[:] = c
+        own = np.ascontiguousarray(lines, dtype=np.int32)
+        numbers: list[Any] = [np.ascontiguousarray(each) for each in (states, drawn, noise)]
+        pointers = [pointer("int32_t", own), *(pointer("double", each) for each in numbers)]
+        for tape, first in enumerate(self._tapes.firsts):
+            lib.cache_world_fill(self.world, tape, first, len(drawn), *pointers)
+
+    def watch_common(self) -> None:
+        """From now on one LRU over all lines takes part."""
+        if not self._common:
+            self._common = [Stack(self.world.lines) for _ in self._tapes.firsts]
+            for tape, stack in enumerate(self._common):
+                stack.hits(self._keys[tape, : self._asked])
+
+    def common_hits(self) -> np.ndarray | None:
+        """(n,) hits of that LRU in the epoch that was drawn; None without it."""
+        if not self._common:
+            return None
+        hits = [stack.hits(keys[: self._asked]) for stack, keys in zip(self._common, self._keys, strict=True)]
+        return np.array(hits)[self._tapes.of]
+
+    def _take_trace(self, tape: int, uniform: float) -> None:
+        assert self._replay is not None, "a trace is replayed"
+        keys, slots = self._keys[tape, : self._asked], self._slots[tape, : self._asked]
+        self._replay.draw(tape, int(uniform * 2.0**53), float(self._share[tape]), keys, slots)
 
 
 class Cache(ProblemInC, LocatedProblem):
     """N caches with two tenants each; location c is the part of requests that go to one's own objects."""
 
     d_s, d_a, horizon = 2, 1, 5
-    #: How many files `trace` takes, one a tenant.
-    trace_files = 2
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "lines": Parameter(512, "int", "cache lines C", 2, 1_000_000),
         "requests": Parameter(4000, "int", "requests an epoch N", 1, 10_000_000),
@@ -47,7 +219,7 @@ class Cache(ProblemInC, LocatedProblem):
         "loop": Parameter(0, "int", "lines that tenant 1 goes round instead of its Zipf law", 0, 1_000_000),
         "start": START,
         "c": Parameter(1.0, "float", "part of a tenant's requests that goes to its own objects", 0, 1),
-        "trace": Parameter(None, "str", "two trace files separated by a comma, one a tenant"),
+        "trace": Parameter(None, "str", "two trace files separated by a comma, one per tenant"),
     }
 
     def setup(self, generators: list[np.random.Generator]) -> None:
@@ -55,23 +227,11 @@ class Cache(ProblemInC, LocatedProblem):
         self.lines, self.requests = int(params["lines"]), int(params["requests"])
         self.fixed_start = fixed_start(self, generators)
         self.set_location(params["c"])
-        self.workload: Workload
-        if params["trace"] is None:
-            self.workload = SyntheticWorkload(self.n, params)
-        else:
+        if params["trace"] is not None:
             self.drift_width = 0
-            self.workload = TraceWorkload(self.n, params["trace"], self.requests)
-        self.parts = [(Part(self.lines), Part(self.lines)) for _ in range(self.n)]
-        #: Latent request share of tenant 0, and the keys and slots of the last epoch of each instance.
-        self.latent = np.zeros(self.n)
-        self.seen: list[tuple[np.ndarray, np.ndarray]] = [(np.empty(0), np.empty(0))] * self.n
-        self.shared: list[Part] | None = None
+        self.in_c = Parts(self)
+        self.most_at_once = self.in_c.most_at_once
         self.share_next = False
-        self._in_c: CompiledParts | None = None
-        #: Lines held where the last episode was played in C.
-        self._held_in_c: np.ndarray | None = None
-        self._hits = np.zeros((self.n, 2), dtype=np.int64)
-        self._second = [0] * self.n
 
     # ---- random draws -----------------------------------------------------------------------------------
 
@@ -85,111 +245,67 @@ class Cache(ProblemInC, LocatedProblem):
 
     def fresh_start(self, drawn: np.ndarray) -> np.ndarray:
         """Parts warmed at the start share by requests that are seen but not paid."""
-        self._held_in_c = None
-        states = super().fresh_start(drawn[:, :2].copy())
-        for i, (first, second) in enumerate(self.parts):
-            own = round(states[i, 0] * self.lines)
-            states[i, 0] = own / self.lines
-            self.latent[i] = states[i, 1]
-            first.clear()
-            second.clear()
-            first.resize(own)
-            second.resize(self.lines - own)
-            if self.shared is not None:
-                self.shared[i].clear()
-            self.workload.restart(i, drawn[i, 2:4])
-            self._serve(i, _seed(drawn[i, 4]), self._warm_up)
+        states, lines = self._whole_lines(super().fresh_start(drawn[:, :2].copy()))
+        self.in_c.start(self.c, lines, states[:, 1], drawn)
         return states
 
-    @property
-    def _warm_up(self) -> int:
-        return max(WARM_UP * self.lines, self.requests)
+    def fresh_starts(self, drawn: np.ndarray, noise: np.ndarray) -> np.ndarray:
+        states, lines = self._whole_lines(super().fresh_starts(drawn[..., :2], noise))
+        self.in_c.fill(self.c, states, lines, drawn, noise)
+        return states
+
+    def _whole_lines(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The states with a whole number of lines for tenant 0, and these lines."""
+        lines = np.rint(states[..., 0] * self.lines)
+        states[..., 0] = lines / self.lines
+        return states, lines
 
     # ---- one epoch --------------------------------------------------------------------------------------
-
-    def _serve(self, i: int, seed: int, n: int) -> int:
-        """Let n requests come in; the hits of the parts, or of a common LRU if that is asked for."""
-        keys, slots = self.workload.draw(i, seed, n, float(self.latent[i]), float(self.c[i]))
-        self.seen[i] = keys, slots
-        first, second, self._second[i] = run_parts(*self.parts[i], keys, slots)
-        self._hits[i] = first, second
-        if self.shared is not None:
-            together = self.shared[i].run(keys)
-            return together if self.share_next else first + second
-        return first + second
 
     def dynamics(
         self, h: int, states: np.ndarray, actions: np.ndarray, noise: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        rewards, following = np.empty(self.n), np.empty((self.n, 2))
-        self.latent = np.clip(self.latent + self.params["walk"] * noise[0], 0.0, 1.0)
-        for i, (first, second) in enumerate(self.parts):
-            own = round(float(actions[i, 0]) * self.lines)
-            first.resize(own)
-            second.resize(self.lines - own)
-            rewards[i] = self._serve(i, _seed(noise[1, i]), self.requests) / self.requests
-            following[i] = own / self.lines, 1.0 - self._second[i] / self.requests
+        self.in_c.world.carry = self.continuing and self.episode > 0
+        self.in_c.next(h, self.c, noise)
+        rewards, following = super().dynamics(h, states, actions, noise)
+        together = self.in_c.common_hits()
+        if together is not None and self.share_next:
+            rewards = together / self.requests
         self.share_next = False
         return rewards, following
 
-    # ---- whole episodes in C ----------------------------------------------------------------------------
+    def world(self) -> CompiledProblem:
+        return self.in_c.offer()
 
     def compiled(self) -> CompiledProblem | None:
-        if self._in_c is None:
-            self._in_c = CompiledParts.of(self, self._warm_up)
-        if self._in_c is None or self.shared is not None:
-            return None
-        self.most_at_once = self._in_c.most_at_once
-        return super().compiled()
-
-    def world(self) -> CompiledProblem:
-        assert self._in_c is not None, "asked for what is compiled first"
-        return self._in_c.offer()
-
-    def fresh_starts(self, drawn: np.ndarray, noise: np.ndarray) -> np.ndarray:
-        assert self._in_c is not None, "asked for what is compiled first"
-        states = super().fresh_starts(drawn[..., :2], noise)
-        lines = np.rint(states[..., 0] * self.lines)
-        states[..., 0] = lines / self.lines
-        self._in_c.begin(self.c, states, lines, drawn, noise)
-        return states
-
-    def end_episodes(self, *last: np.ndarray) -> None:
-        super().end_episodes(*last)
-        assert self._in_c is not None, "asked for what is compiled first"
-        self._held_in_c, self._hits = self._in_c.held.astype(int), self._in_c.hits.copy()
+        return super().compiled() if self.in_c.whole else None
 
     # ---- what else a step can do and tell ---------------------------------------------------------------
 
     def share_lines(self) -> None:
         """Count the hits of the next step as one LRU over all lines would have them."""
-        if self.shared is None:
-            self.shared = [Part(self.lines) for _ in range(self.n)]
-            for part, (keys, _) in zip(self.shared, self.seen, strict=True):
-                part.run(keys)
+        self.in_c.watch_common()
         self.share_next = True
 
     def info(self) -> dict[str, np.ndarray]:
         """Adds lines held and hits by tenant."""
         raw = super().info()
-        raw["held"] = np.array([[part.held for part in parts] for parts in self.parts])
-        if self._held_in_c is not None:
-            raw["held"] = self._held_in_c.copy()
+        raw["held"] = self.in_c.held.astype(int)
         if self.last:
-            raw["lines"] = np.rint(raw["action"][:, 0] * self.lines)
-            raw["epoch_hits"] = self._hits.copy()
+            raw["lines"] = np.rint(raw["next_state"][:, 0] * self.lines)
+            raw["epoch_hits"] = self.in_c.hits.copy()
         return raw
 
     # ---- rules of thumb ---------------------------------------------------------------------------------
 
-    def baselines(self) -> dict[str, Policy]:
+    def rules(self) -> dict[str, Policy]:
         """`myopic` and `planned` know the distribution of requests and how full the parts are."""
-        policies = super().baselines()
+        policies = super().rules()
         policies["half"] = policies.pop("centre")
         policies.pop("stay", None)
         policies["shared-lru"] = SharedLru(self)
-        policies["proportional"] = lambda h, states: states[:, 1:].copy()
-        policies["keep"] = lambda h, states: states[:, :1].copy()
+        policies["proportional"] = lambda h, states: action_of(states[:, 1:])
+        policies["keep"] = lambda h, states: action_of(states[:, :1])
         policies["utility-greedy"] = UtilityGreedy(self)
         if self.params["trace"] is None:
             planner = Planner(self)
@@ -198,14 +314,10 @@ class Cache(ProblemInC, LocatedProblem):
         return policies
 
     def model(self) -> FillModel:
-        """How parts fill and hit on average at the first instance's location; needs a synthetic workload."""
+        """Mean filling and hits of the parts at the first instance's location; needs a synthetic workload."""
         if self.params["trace"] is not None:
             raise InputError("trace", self.params["trace"], "the distribution of a trace is not known")
         return FillModel.of(self.params, self.horizon, float(self.c[0]))
-
-
-def _seed(uniform: float) -> int:
-    return int(uniform * 2.0**53)
 
 
 register_problem("cache-2x1", Cache)

@@ -1,20 +1,20 @@
-"""What a DRAM channel in C is given: device timing, the controller's knobs, batches of requests."""
+"""Inputs of a DRAM channel in C: device timing, the controller's knobs, batches of requests."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from adamb.budgets.errors import InputError
-from adamb.host_sim import _sim
+from adamb.firmware_model.host.errors import InputError
+from adamb.host_sim._sim import ffi, lib
 from adamb.host_sim.parameter import choose
-
-lib, ffi = _sim.lib, _sim.ffi
+from adamb.host_sim.traces import byte_addresses, open_store
 
 NEVER: int = lib.DRAM_NEVER
 #: A batch of requests as `dram_run` takes it; arrivals in memory cycles, never decreasing.
@@ -142,7 +142,7 @@ def _read_keys(path: Path) -> dict[str, tuple[int, str]]:
 
 @dataclass(frozen=True)
 class Knobs:
-    """What a memory controller decides: None as timeout never closes a row."""
+    """Decisions of a memory controller: None as timeout never closes a row."""
 
     timeout: int | None = None
     opportune: int = 16
@@ -180,3 +180,143 @@ def as_requests(requests: np.ndarray) -> Any:
     if requests.dtype != REQUEST or not requests.flags.c_contiguous:
         raise InputError("requests", str(requests.dtype), "must be a contiguous array of dtype REQUEST")
     return ffi.cast("dram_request *", ffi.from_buffer(requests))
+
+
+#: Share of the data bus that a load of 1 asks for.
+PEAK_LOAD: float = lib.DRAM_PEAK_LOAD
+ROW_BITS, BANK_BITS = 13, 4
+
+
+class Traffic:
+    """Load of the channels, epoch by epoch."""
+
+    #: Banks with streams of their own, and whether load and write share vary.
+    streams_n, varies = 0, (False, False)
+
+    def __init__(self, timing: DramTiming, params: Mapping[str, Any]) -> None:
+        self.timing, self.requests = timing, int(params["requests"])
+        self._params = params
+        #: Epochs seen, those that ask for more than the channel sustains, and the sum of what they ask for.
+        self.counted = np.zeros(3)
+
+    @property
+    def saturated(self) -> bool:
+        """Whether most epochs so far ask for more than the channel sustains."""
+        epochs, too_much, _ = self.counted
+        return bool(2 * too_much > epochs)
+
+    def notes(self) -> list[str]:
+        """Sentences for a user about the requests so far."""
+        return []
+
+    def count(self, asked: np.ndarray) -> None:
+        """Count epochs that ask for these shares of the data bus."""
+        self.counted += (asked.size, (asked >= PEAK_LOAD).sum(), asked.sum())
+
+
+class SyntheticTraffic(Traffic):
+    """One stream a bank; locality walks, and load and write share too where they are part of the state."""
+
+    def __init__(self, timing: DramTiming, params: Mapping[str, Any], *, varies: tuple[bool, bool]) -> None:
+        super().__init__(timing, params)
+        wanted = params["streams"] or (timing.banks if varies[0] else min(4, timing.banks))
+        if wanted > timing.banks:
+            raise InputError("streams", wanted, f"the device has {timing.banks} banks")
+        self.streams_n, self.varies = wanted, varies
+
+
+def map_address(address: np.ndarray, banks: int) -> tuple[np.ndarray, np.ndarray]:
+    """Bank and row of byte addresses: 8 KB rows, banks mixed with the low row bits so that strides spread."""
+    row = address >> np.uint64(ROW_BITS + BANK_BITS)
+    bank = ((address >> np.uint64(ROW_BITS)) ^ row) & np.uint64((1 << BANK_BITS) - 1)
+    return (bank % np.uint64(banks)).astype(np.int32), row.astype(np.int64)
+
+
+#: Load that a CPU trace gets where nothing is said: half of what the channel sustains.
+USUAL_LOAD = 0.5 * PEAK_LOAD
+#: Instructions a memory cycle of a core that never waits: four a cycle at the clock of the memory.
+MOST_IPC = 4.0
+#: The parameter that says how fast a trace is played, by what its times count; without such times, a gap.
+PACES = {"cycles": "stretch", "instructions": "ipc"}
+GAP = "gap"
+
+
+class TraceTraffic(Traffic):
+    """Consecutive requests of a file; where an episode starts is drawn from the seed."""
+
+    def __init__(self, n: int, timing: DramTiming, params: Mapping[str, Any], *, epochs: int) -> None:
+        super().__init__(timing, params)
+        self._store = open_store(Path(params["trace"]))
+        needed = epochs * self.requests
+        if len(self._store) < needed:
+            few, fewer = f"has {len(self._store)} requests, {needed} are needed", len(self._store) // epochs
+            remedy = f"; --set requests={fewer} takes shorter epochs" if fewer else ""
+            raise InputError("trace", params["trace"], few + remedy)
+        self._last_start = len(self._store) - needed
+        self._place = np.zeros(n, dtype=np.int64)
+        self._clock = np.zeros(n, dtype=np.int64)
+        self.pace = PACES.get(self._store.clock, GAP)
+        #: Set where `ipc` was left to us and the trace asks for more than it should at full speed.
+        self._slowed = False
+        if self.pace == "ipc" and params["ipc"] is None:
+            self._params = {**params, "ipc": self._usual_ipc()}
+
+    @property
+    def pace_value(self) -> float:
+        """The value of the parameter `pace`, which says how fast requests come."""
+        return float(self._params[self.pace])
+
+    def _usual_ipc(self) -> float:
+        """A core waits for its memory, a trace does not: slow enough for the usual load on average."""
+        first, last = (int(self._store[part]["time"][0]) for part in (slice(0, 1), slice(-1, None)))
+        cycles = len(self._store) * self.timing.burst / USUAL_LOAD
+        wanted = max(last - first, 1) / cycles
+        self._slowed = wanted < MOST_IPC
+        return float(f"{min(wanted, MOST_IPC):.3g}")
+
+    def notes(self) -> list[str]:
+        """Pace of the trace, where we chose it, and whether that was too fast."""
+        said = []
+        if self._slowed:
+            said.append(
+                f"ipc={self.pace_value:g} instructions a memory cycle was chosen: the trace then asks for "
+                f"half of what the channel sustains; --set ipc={MOST_IPC:g} is a core that never waits"
+            )
+        if self.saturated:
+            epochs, too_much, asked = self.counted.tolist()
+            share, factor = too_much / epochs, asked / epochs / USUAL_LOAD
+            better = self.pace_value / factor if self.pace == "ipc" else self.pace_value * factor
+            said.append(
+                f"the trace asks for more than the channel sustains in {share:.0%} of the epochs, so that "
+                f"latency says little about the policy; --set {self.pace}={better:.3g} brings it to half "
+                f"(now {self.pace_value:g})"
+            )
+        return said
+
+    def start(self, i: int, drawn: np.ndarray, requests: np.ndarray) -> None:
+        """The first epoch of tape i, from four uniform numbers, into `requests`."""
+        self._place[i] = int(drawn[3] * (self._last_start + 1))
+        self._clock[i] = 0
+        self.next(i, requests)
+
+    def next(self, i: int, requests: np.ndarray) -> None:
+        """The next epoch; a continuing run that reaches the end of the file goes on at its beginning."""
+        if self._place[i] + self.requests > len(self._store):
+            self._place[i] = 0
+        records = self._store[int(self._place[i]) : int(self._place[i]) + self.requests]
+        self._place[i] += self.requests
+        addresses = byte_addresses(records, self._store.unit)
+        requests["bank"], requests["row"] = map_address(addresses, self.timing.banks)
+        requests["write"] = records["write"]
+        requests["arrival"] = self._clock[i] + self._arrivals(records["time"])
+        self._clock[i] = requests["arrival"][-1]
+
+    def _arrivals(self, times: np.ndarray) -> np.ndarray:
+        """Cycles since the previous request of the epoch's first; never decreasing."""
+        if self.pace == "stretch":
+            elapsed = (times - times[0]) * self.pace_value
+        elif self.pace == "ipc":
+            elapsed = (times - times[0]) / self.pace_value
+        else:
+            elapsed = np.arange(len(times)) * self.pace_value
+        return np.floor(elapsed).astype(np.int64) + 1

@@ -15,9 +15,8 @@ from adamb.host_sim._sim import ffi
 from adamb.host_sim.compiled import CompiledProblem
 from adamb.host_sim.parameter import Parameter
 from adamb.host_sim.problem import Policy
-from adamb.host_sim.problems.exogenous import ExogenousProblem
-from adamb.host_sim.registry import register_problem
-from adamb.host_sim.solvers.exogenous import SeasonalModel
+from adamb.host_sim.problems import register_problem
+from adamb.host_sim.problems.exogenous import ExogenousProblem, SeasonalModel
 
 LOAD_PARAMETERS = {
     "noise": Parameter(0.1, "float", "deviation of one step of the load", 0.001, 1),
@@ -100,9 +99,9 @@ class DramDrain(LoadProblem):
         brim = {"brim": BRIM, "brim_width": BRIM_WIDTH, "worst_overflow": WORST_OVERFLOW}
         return self._in_c("drain", inflow=INFLOW, burst=BURST, **brim)
 
-    def baselines(self) -> dict[str, Policy]:
+    def rules(self) -> dict[str, Policy]:
         """The watermark rule of real controllers: nothing until the queue is nearly full, then a burst."""
-        policies = super().baselines()
+        policies = super().rules()
         policies["watermark"] = lambda h, states: np.where(states[:, :1] + INFLOW > BRIM, 1.0, 0.0)
         policies["steady"] = lambda h, states: np.full((len(states), 1), INFLOW / BURST)
         return policies
@@ -137,9 +136,9 @@ class DramRefresh(LoadProblem):
     def world(self) -> CompiledProblem:
         return self._in_c("refresh")
 
-    def baselines(self) -> dict[str, Policy]:
+    def rules(self) -> dict[str, Policy]:
         """Pay at once, or only as much as keeps the debt from being forced."""
-        policies = super().baselines()
+        policies = super().rules()
         policies["at-once"] = lambda h, states: np.ones((len(states), 1))
         policies["last-moment"] = self._just_enough
         return policies

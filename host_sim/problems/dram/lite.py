@@ -1,8 +1,8 @@
 """When to close a DRAM row, as a formula: a small version of `dram-1x1` with an exact optimum.
 
 A stream stays in its row with probability p and comes back after Exp(g1) cycles, else asks for another row
-after Exp(g2). A row is closed after a timeout T = 2^(10a) - 1 (a = 1: never). The controller sees p, then p
-walks, and the reward is the expected latency under the new p.
+after Exp(g2). A row is closed after a timeout T = 2^(80a/7) - 1 (a >= 7/8: never). The controller sees p, then
+p walks, and the reward is the expected latency under the new p.
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ from typing import ClassVar
 
 import numpy as np
 
-from adamb.host_sim import exact_math
-from adamb.host_sim._sim import ffi
+from adamb.host_sim._sim import ffi, lib
 from adamb.host_sim.compiled import CompiledProblem, doubles
+from adamb.host_sim.draws import exp, log, log2, settle
 from adamb.host_sim.parameter import Parameter
 from adamb.host_sim.problem import Policy, constant_policy
-from adamb.host_sim.problems.exogenous import ExogenousProblem
-from adamb.host_sim.registry import register_problem
-from adamb.host_sim.solvers.exogenous import ExogenousModel
-from adamb.host_sim.solvers.grid import expected_clip
+from adamb.host_sim.problems import register_problem
+from adamb.host_sim.problems.exogenous import ExogenousModel, ExogenousProblem
+from adamb.host_sim.solvers import expected_clip
 
 
 def timeout_of(action: np.ndarray) -> np.ndarray:
-    """Page timeout in cycles; infinite at a = 1."""
-    return np.where(action >= 1.0, np.inf, exact_math.exp2(10.0 * np.minimum(action, 1.0)) - 1.0)
+    """Page timeout in cycles; infinite from a = 7/8."""
+    return np.vectorize(lib.dram_timeout, otypes=[float])(action)
 
 
-def action_of(timeout: np.ndarray) -> np.ndarray:
-    """The action that means this timeout."""
-    return np.minimum(exact_math.log2(1.0 + np.asarray(timeout, dtype=float)) / 10.0, 1.0)
+def action_of(timeout: np.ndarray | float) -> np.ndarray:
+    """The action that means this timeout; for never, and from 1023 cycles, the middle of what means never."""
+    action = 7.0 / 80.0 * log2(1.0 + np.asarray(timeout, dtype=float))
+    return np.where(action < 7.0 / 8.0, action, 15.0 / 16.0)
 
 
 def best_timeout(p: np.ndarray, gap_stay: float, gap_move: float) -> np.ndarray:
@@ -41,14 +41,14 @@ def best_timeout(p: np.ndarray, gap_stay: float, gap_move: float) -> np.ndarray:
     p = np.asarray(p, dtype=float)
     if gap_stay >= gap_move:
         return np.where(p > 0.5, np.inf, 0.0)
-    odds = exact_math.log(p * gap_move) - exact_math.log((1.0 - p) * gap_stay)
+    odds = log(p * gap_move) - log((1.0 - p) * gap_stay)
     return np.maximum(0.0, odds / (1.0 / gap_stay - 1.0 / gap_move))
 
 
 def heading(location: np.ndarray | float, p: np.ndarray) -> np.ndarray:
-    """Where locality heads: it stays at location 1 and turns around, p -> 1 - p, at location 0.
+    """Next locality on average: it stays at location 1 and turns around, p -> 1 - p, at location 0.
 
-    So `--drift half` makes a program whose phases last into one whose phases alternate.
+    So `--set drift=half` makes a program whose phases last into one whose phases alternate.
     """
     return location * p + (1.0 - np.asarray(location)) * (1.0 - p)
 
@@ -59,9 +59,7 @@ class RowModel(ExogenousModel):
     has_own = False
     HIT, STEP, CONFLICT = 21.0, 17.0, 55.0
 
-    def __init__(
-        self, horizon: int, deviation: float, gap_stay: float, gap_move: float, location: float
-    ) -> None:
+    def __init__(self, horizon: int, deviation: float, gap_stay: float, gap_move: float, location: float) -> None:
         super().__init__(horizon)
         self.deviation, self.gap_stay, self.gap_move = deviation, gap_stay, gap_move
         self.location = location
@@ -71,8 +69,8 @@ class RowModel(ExogenousModel):
 
     def latency(self, p: np.ndarray, timeout: np.ndarray) -> np.ndarray:
         """Expected cycles of a read at locality p."""
-        lost = p * exact_math.exp(-timeout / self.gap_stay)
-        kept = (1.0 - p) * (2.0 - exact_math.exp(-timeout / self.gap_move))
+        lost = p * exp(-timeout / self.gap_stay)
+        kept = (1.0 - p) * (2.0 - exp(-timeout / self.gap_move))
         return self.HIT + self.STEP * (lost + kept)
 
     def reward_at(self, p: np.ndarray, action: np.ndarray) -> np.ndarray:
@@ -111,18 +109,18 @@ class DramLite(ExogenousProblem):
             raw["latency_cycles"] = RowModel.CONFLICT - (RowModel.CONFLICT - RowModel.HIT) * raw["reward"]
         return raw
 
-    def baselines(self) -> dict[str, Policy]:
+    def rules(self) -> dict[str, Policy]:
         """Row policies of real controllers; T* knows the workload's gaps and location."""
-        policies = super().baselines()
+        policies = super().rules()
         for label, timeout in (("closed", 0.0), ("timeout-100", 100.0), ("open", np.inf)):
-            policies[label] = constant_policy(self, float(action_of(np.asarray(timeout))))
+            policies[label] = constant_policy(self, float(action_of(timeout)))
         policies["t-star"] = self._t_star
         return policies
 
     def _t_star(self, h: int, states: np.ndarray) -> np.ndarray:
         expected = expected_clip(heading(self.c, states[:, 0]), self.params["walk"])
         timeout = best_timeout(expected, self.params["g1"], self.params["g2"])
-        return exact_math.settle(action_of(timeout)[:, None])
+        return settle(action_of(timeout)[:, None])
 
 
 register_problem("dram-lite", DramLite)

@@ -17,13 +17,18 @@ from typing import Any, ClassVar
 import gymnasium as gym
 import numpy as np
 
-from adamb.budgets.errors import InputError, nearest
+from adamb.firmware_model.host.errors import InputError, nearest
 from adamb.host_sim.parameter import Parameter
-from adamb.host_sim.problem import Policy, Problem, constant_policy
-from adamb.host_sim.problems.gym import calls
-from adamb.host_sim.problems.gym.rewards import RewardMap
-from adamb.host_sim.problems.gym.scores import RawScores
-from adamb.host_sim.problems.gym.spaces import SpaceMap
+from adamb.host_sim.problem import Policy, Problem, Report, constant_policy
+from adamb.host_sim.problems.gym.maps import (
+    RawScores,
+    RewardMap,
+    SpaceMap,
+    declared_space,
+    first_observation,
+    next_observation,
+    refuse,
+)
 from adamb.host_sim.user_code import load_class, names_file
 
 LONGEST_HORIZON = 1000
@@ -56,7 +61,7 @@ class GymProblem(Problem):
         "probe": Parameter(20, "int", "random episodes to estimate bounds not given", 1, 10000),
     }
 
-    def default_horizon(self) -> int:
+    def _usual_horizon(self) -> int:
         limit = self._limit(self._make())
         return DEFAULT_HORIZON if limit is None else min(limit, LONGEST_HORIZON)
 
@@ -66,7 +71,7 @@ class GymProblem(Problem):
         limit = self._limit(env)
         if limit is not None and self.horizon > limit and not self.continuing:
             raise InputError("horizon", self.horizon, f"{params['id']} ends after {limit} steps")
-        actions, seen = (calls.space(self.name, env, f"{kind}_space") for kind in ("action", "observation"))
+        actions, seen = (declared_space(self.name, env, f"{kind}_space") for kind in ("action", "observation"))
         self._action = SpaceMap("action", actions, params["action_low"], params["action_high"])
         self._action.require_bounds()
         self._observation = SpaceMap("obs", seen, params["obs_low"], params["obs_high"], params["observe"])
@@ -100,7 +105,7 @@ class GymProblem(Problem):
             try:
                 return self._wrapped(own(**options))
             except Exception as error:
-                calls.refuse(f"gym:{name}", "make", error)
+                refuse(f"gym:{name}", "make", error)
         return self._wrapped(self._registered(name, options))
 
     def _registered(self, name: str, options: dict[str, Any]) -> gym.Env:
@@ -114,7 +119,7 @@ class GymProblem(Problem):
             hint = "" if name in gym.registry else f"; {nearest(name, gym.registry)}"
             raise InputError("problem", f"gym:{name}", f"{words}{hint}") from None
         except Exception as error:
-            calls.refuse(f"gym:{name}", "make", error)
+            refuse(f"gym:{name}", "make", error)
 
     def _wrapped(self, env: gym.Env) -> gym.Env:
         wrapper = self.params["wrapper"]
@@ -130,7 +135,7 @@ class GymProblem(Problem):
         draws = np.random.default_rng(0)
         seen, rewards = [], []
         for episode in range(self.params["probe"]):
-            observation = calls.reset(self.name, env, 0 if episode == 0 else None)
+            observation = first_observation(self.name, env, 0 if episode == 0 else None)
             seen.append(self._observation.raw(observation))
             for _ in range(self.horizon):
                 action = self._action.from_unit(draws.random(self._action.size))
@@ -147,7 +152,7 @@ class GymProblem(Problem):
         """`repeat` steps with one action, fewer where the environment ends."""
         total = 0.0
         for _ in range(self.params["repeat"]):
-            observation, reward, terminated, truncated = calls.step(self.name, env, action)
+            observation, reward, terminated, truncated = next_observation(self.name, env, action)
             total += reward
             if terminated or truncated:
                 break
@@ -158,7 +163,7 @@ class GymProblem(Problem):
         self._scores.begin_episode(fresh=True)
         return np.array([self._reset(i) for i in range(self.n)])
 
-    def carried_state(self) -> np.ndarray:
+    def _carried_state(self) -> np.ndarray:
         states = self.state.copy()
         self._scores.begin_episode(fresh=False)
         for i in np.flatnonzero(self._done):
@@ -169,7 +174,7 @@ class GymProblem(Problem):
     def _reset(self, i: int) -> np.ndarray:
         first = self.episode == 0 and not self._scores.started[i]
         self._scores.started[i] = True
-        observation = calls.reset(self.name, self._envs[i], self.seeds[i] if first else None)
+        observation = first_observation(self.name, self._envs[i], self.seeds[i] if first else None)
         return self._observation.to_unit(observation, f"start of episode {self.episode}")
 
     def dynamics(
@@ -189,27 +194,21 @@ class GymProblem(Problem):
             self._scores.step(int(i), float(self._raw_rewards[i]), terminated, truncated)
         return self._rewards.scale(self._raw_rewards, where), following
 
-    def resumed(self, states: np.ndarray) -> np.ndarray:
-        """A truncated environment goes on from a reset, which no action has led to."""
+    def step(self, h: int, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """A truncated environment continues from a reset, `state`, which no action has led to."""
+        rewards, following = super().step(h, actions)
         over = self._next_h == self.horizon and not self.continuing  # the next episode begins with a reset
-        if over or not self._truncated:
-            return states
-        states = states.copy()
-        for i in self._truncated:
-            states[i] = self._reset(i)
-        self._truncated = []
-        self.state = states.copy()
-        return states
+        if self._truncated and not over:
+            self.state = following.copy()
+            for i in self._truncated:
+                self.state[i] = self._reset(i)
+        return rewards, following
 
-    def raw_returns(self) -> np.ndarray:
-        return self._scores.returns()
-
-    def figures(self) -> dict[str, np.ndarray]:
+    def report(self) -> Report:
         """Of every seed: rewards clipped, environment episodes ended, and the return of the last of them."""
-        return {"clipped_rewards": self._rewards.clipped.copy(), **self._scores.figures()}
-
-    def notes(self) -> list[str]:
-        return self._rewards.notes((self.episode + 1) * self.horizon)
+        figures = {"clipped_rewards": self._rewards.clipped.copy(), **self._scores.figures()}
+        notes = self._rewards.notes((self.episode + 1) * self.horizon)
+        return Report(raw_returns=self._scores.returns(), figures=figures, notes=notes)
 
     def info(self) -> dict[str, np.ndarray]:
         """Raw observation and reward of the last step, and whether the episode has ended early."""
@@ -220,8 +219,8 @@ class GymProblem(Problem):
             "ended": self._done.copy(),
         }
 
-    def baselines(self) -> dict[str, Policy]:
-        policies = super().baselines()
+    def rules(self) -> dict[str, Policy]:
+        policies = super().rules()
         policies["low"], policies["high"] = constant_policy(self, 0.0), constant_policy(self, 1.0)
         return policies
 

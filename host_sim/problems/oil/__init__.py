@@ -12,14 +12,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adamb.budgets.errors import InputError
-from adamb.host_sim import draws, exact_math
+from adamb.firmware_model.host.errors import InputError
+from adamb.host_sim import draws
 from adamb.host_sim._sim import ffi
 from adamb.host_sim.compiled import CompiledProblem, ProblemInC, doubles
+from adamb.host_sim.draws import exp
 from adamb.host_sim.parameter import START, Parameter, fixed_start
-from adamb.host_sim.problem import Optimum, Policy, reflect
-from adamb.host_sim.registry import register_problem
-from adamb.host_sim.solvers.cone import ConeOptimum
+from adamb.host_sim.problem import Optimum, Policy, reflect, with_facts
+from adamb.host_sim.problems import register_problem
+from adamb.host_sim.solvers import ConeOptimum
 
 SHAPES = ("laplace", "quadratic", "sparse", "product")
 SURVEYS = ("meant", "authors", "text")
@@ -64,7 +65,7 @@ class Oil(ProblemInC):
         "variance": Parameter(0.0, "float", "variance of the landing point is variance*(x+a)^2", 0, 1),
         "reward_noise": Parameter(0.0, "float", "deviation of the noise on rewards", 0, 1),
         "start": START,
-        "walk": Parameter(0.002, "float", "deviation of one step of --drift walk", 0, 1),
+        "walk": Parameter(0.002, "float", "deviation of one step of --set drift=walk", 0, 1),
     }
 
     def setup(self, generators: list[np.random.Generator]) -> None:
@@ -73,7 +74,6 @@ class Oil(ProblemInC):
         self.d_s = self.d_a = int(params["dims"])
         if self.reward_shape in ("sparse", "product") and self.d_s > 1:
             raise InputError("dims", self.d_s, f"shape {self.reward_shape} is defined on one dimension")
-        self.walk_deviation = params["walk"]
         self.alpha, self.reward_noise = params["alpha"], params["reward_noise"]
         peak = 1.0 if self.reward_shape == "quadratic" else 10.0
         self.lam = peak if params["lam"] is None else params["lam"]
@@ -119,7 +119,7 @@ class Oil(ProblemInC):
         """f_h as a function of the distance to the deposit of step h."""
         if self.reward_shape == "quadratic":
             return 1.0 - self.lam * distance * distance
-        value = exact_math.exp(-self.lam * distance)
+        value = exp(-self.lam * distance)
         if self.params["survey"] == "text":
             value = 1.0 - value
         if self.reward_shape == "sparse":
@@ -155,21 +155,18 @@ class Oil(ProblemInC):
         world.sigma, world.root_variance = self.sigma, self.root_variance
         return CompiledProblem.of("oil_step", world, deposits, numbers=self._numbers)
 
-    def mirror(self) -> None:
-        self.c = 1.0 - self.c
+    def move(self, steps: np.ndarray | None) -> None:
+        self.c = 1.0 - self.c if steps is None else reflect(self.c + self.params["walk"] * steps)
 
-    def walk(self, steps: np.ndarray) -> None:
-        self.c = reflect(self.c + steps)
+    def describe(self) -> dict[str, Any]:
+        return with_facts(super().describe(), c=self.c.tolist())
 
-    def describe_instance(self, i: int) -> dict[str, Any]:
-        return {**super().describe_instance(i), "c": self.c[i].tolist()}
-
-    def baselines(self) -> dict[str, Policy]:
+    def rules(self) -> dict[str, Policy]:
         """`go` moves straight to the deposit of the next step, which only someone who knows c can do.
 
         `myopic` takes the best reward of the step: staying, unless the action is surveyed as well.
         """
-        policies = super().baselines()
+        policies = super().rules()
         policies["myopic"] = self._myopic_product if self.reward_shape == "product" else policies["stay"]
         if self.reward_shape != "product":
             policies["go"] = lambda h, states: self.location(min(h + 1, self.horizon - 1)).reshape(self.n, -1)
@@ -188,7 +185,7 @@ class Oil(ProblemInC):
             return self.solve_without_noise()
         if self.d_s > 1:
             return None
-        from adamb.host_sim.problems.oil.noisy_optimum import solve_noisy
+        from adamb.host_sim.problems.oil.optimum import solve_noisy
 
         return solve_noisy(self)
 

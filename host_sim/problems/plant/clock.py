@@ -6,11 +6,13 @@ clock; work that is left when a picture is due makes it late. Location c is how 
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from adamb.host_sim.problem import Policy
-from adamb.host_sim.problems.plant.common import Plant, Scale
-from adamb.host_sim.registry import register_problem
+from adamb.host_sim.problems import register_problem
+from adamb.host_sim.problems.plant.common import Plant
 
 WORK = (1.0, 0.45, 0.25, 0.45, 0.25)  # of the five pictures, for a film of c = 0.8
 PLAIN, RICH, SCENE = 0.6, 0.5, 0.08
@@ -22,8 +24,7 @@ STEP = 0.25
 class Clock(Plant):
     """State: work left, in periods at the fastest clock. Action: the clock. Parts: work and energy."""
 
-    sensor = Scale(0.0, 1.0, "periods")
-    actuator = Scale(24.0, 120.0, "MHz")
+    ranges: ClassVar = {"backlog": (0.0, 1.0, "periods"), "clock": (24.0, 120.0, "MHz")}
 
     def draw_starts(self, generator: np.random.Generator, episodes: int) -> np.ndarray:
         return 0.05 * generator.random((episodes, 1))
@@ -32,15 +33,15 @@ class Clock(Plant):
         self, h: int, states: np.ndarray, actions: np.ndarray, noise: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         speed = self.actuator.raw(actions[:, 0]) / FASTEST
-        work = (PLAIN + RICH * self.c) * self.parts[0] * self.at(h, WORK) * (1.0 + SCENE * noise[0])
+        work = (PLAIN + RICH * self.c) * self.parts[0] * self.at(h, WORK) * (1.0 + SCENE * noise[:, 0])
         left = np.clip(states[:, 0] + np.maximum(work, 0.0) - speed, 0.0, 1.0)
         volts = 0.5 + 0.5 * speed
         energy = np.minimum(self.parts[1] * speed * volts * volts, 1.0)
         return 1.0 - 0.5 * energy - 0.5 * np.minimum(left / LATE, 1.0), left[:, None]
 
-    def baselines(self) -> dict[str, Policy]:
+    def rules(self) -> dict[str, Policy]:
         """Governors: always fast, always slow, a step up or down by the backlog, and PI loops over it."""
-        policies = super().baselines()
+        policies = super().rules()
         policies["performance"] = lambda h, states: np.ones((len(states), 1))
         policies["powersave"] = lambda h, states: np.zeros((len(states), 1))
         policies["conservative"] = Conservative()

@@ -1,38 +1,21 @@
-"""What the plants share: parts that differ from unit to unit, a timetable, a loop that needs no learning."""
+"""Common parts of the plants: components that differ from unit to unit, a timetable, a loop that needs no learning."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from adamb.host_sim import draws
-from adamb.host_sim.parameter import Parameter
-from adamb.host_sim.problem import Policy
-from adamb.host_sim.problems.located import LocatedProblem
-
-
-@dataclass(frozen=True)
-class Scale:
-    """A coordinate in the unit of its sensor or actuator: the values of 0 and of 1."""
-
-    zero: float
-    full: float
-    unit: str
-
-    def raw(self, coordinates: np.ndarray) -> np.ndarray:
-        return self.zero + (self.full - self.zero) * coordinates
-
-    def coordinate(self, raw: np.ndarray | float) -> np.ndarray:
-        return np.clip((np.asarray(raw) - self.zero) / (self.full - self.zero), 0.0, 1.0)
+from adamb.host_sim.parameter import Parameter, Range
+from adamb.host_sim.problem import LocatedProblem, Policy, with_facts
 
 
 class Plant(LocatedProblem):
-    """One sensor, one actuator. The seed decides the parts of a unit; `--instance paper` has nominal ones.
+    """One sensor, one actuator. The seed decides the parts of a unit; `--set instance=paper` has nominal ones.
 
-    The location `c` is what may change while the controller runs; `--drift half` mirrors it.
+    The location `c` is what may change while the controller runs; `--set drift=half` mirrors it.
     """
 
     d_s, d_a, horizon = 1, 1, 5
@@ -41,12 +24,18 @@ class Plant(LocatedProblem):
         "noise": Parameter(1.0, "float", "disturbances, as a multiple of the usual ones", 0, 10),
         "c": Parameter(None, "float", "what may change while it runs; left out, the seed decides", 0, 1),
     }
-    sensor: ClassVar[Scale]
-    actuator: ClassVar[Scale]
     #: c of an instance lies between these.
     locations: ClassVar[tuple[float, float]] = (0.2, 0.8)
     #: (2, n) factors of the nominal values of two parts.
     parts: np.ndarray
+
+    @property
+    def sensor(self) -> Range:
+        return self.coordinates[0]
+
+    @property
+    def actuator(self) -> Range:
+        return self.coordinates[1]
 
     def setup(self, generators: list[np.random.Generator]) -> None:
         self.set_location(0.5)
@@ -80,8 +69,8 @@ class Plant(LocatedProblem):
             raw["actuator"] = self.actuator.raw(raw["action"][:, 0])
         return raw
 
-    def describe_instance(self, i: int) -> dict[str, Any]:
-        return {**super().describe_instance(i), "parts": self.parts[:, i].tolist()}
+    def describe(self) -> dict[str, Any]:
+        return with_facts(super().describe(), parts=self.parts.T.tolist())
 
 
 class ProportionalIntegral:

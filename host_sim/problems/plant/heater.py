@@ -6,12 +6,14 @@ in the others heating costs power and little else. How much heat a bag draws dep
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from adamb.host_sim import draws
 from adamb.host_sim.problem import Policy
-from adamb.host_sim.problems.plant.common import Plant, Scale
-from adamb.host_sim.registry import register_problem
+from adamb.host_sim.problems import register_problem
+from adamb.host_sim.problems.plant.common import Plant
 
 SEAL, WORST = 150.0, 20.0  # degrees; so far from the seal's temperature everything is lost
 ROOM, POWER, LAG = 25.0, 220.0, 0.3
@@ -25,8 +27,7 @@ ENERGY = 0.25
 class Heater(Plant):
     """State: temperature of the bar. Action: duty of its relay. Parts: power and lag of the bar."""
 
-    sensor = Scale(50.0, 250.0, "°C")
-    actuator = Scale(0.0, 100.0, "%")
+    ranges: ClassVar = {"temperature": (50.0, 250.0, "°C"), "duty": (0.0, 100.0, "%")}
 
     def draw_starts(self, generator: np.random.Generator, episodes: int) -> np.ndarray:
         drawn = np.clip(draws.normal(generator, (episodes, 1)), -3.0, 3.0)
@@ -38,14 +39,14 @@ class Heater(Plant):
         bar, duty = self.sensor.raw(states[:, 0]), actions[:, 0]
         settles = ROOM + POWER * self.parts[0] * duty
         bag = (THINNEST + THICKER * self.c) * self.at(h, PRESSED)
-        state = self.sensor.coordinate(bar + LAG * self.parts[1] * (settles - bar) - bag + DRAFT * noise[0])
+        state = self.sensor.coordinate(bar + LAG * self.parts[1] * (settles - bar) - bag + DRAFT * noise[:, 0])
         miss = np.minimum(np.abs(self.sensor.raw(state) - SEAL) / WORST, 1.0)
         matters = self.at(h, MATTERS)
         return 1.0 - matters * miss - (1.0 - matters) * ENERGY * duty, state[:, None]
 
-    def baselines(self) -> dict[str, Policy]:
+    def rules(self) -> dict[str, Policy]:
         """A PI loop tuned for these rewards, and one whose set points are tuned for each period."""
-        policies = super().baselines()
+        policies = super().rules()
         policies["pi"] = self.loop([SEAL], 0.1, 0.15)
         policies["planned-pi"] = self.loop([150.0, 154.0, 176.0, 166.0, 154.0], 3.0, 0.0)
         return policies

@@ -7,11 +7,13 @@ the user wants half the brightness; parts are the sensor and how bright the user
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from adamb.host_sim.problem import Policy
-from adamb.host_sim.problems.plant.common import Plant, Scale
-from adamb.host_sim.registry import register_problem
+from adamb.host_sim.problems import register_problem
+from adamb.host_sim.problems.plant.common import Plant
 
 WORST, ENERGY = 0.5, 0.1  # a correction of half the range loses everything; what full brightness costs
 DARKEST, LIGHTEST = 0.1, 0.5
@@ -22,8 +24,7 @@ WEATHER = 0.15
 class Light(Plant):
     """State: what the light sensor reads. Action: brightness."""
 
-    sensor = Scale(0.0, 4095.0, "counts")
-    actuator = Scale(0.0, 100.0, "%")
+    ranges: ClassVar = {"light": (0.0, 4095.0, "counts"), "brightness": (0.0, 100.0, "%")}
 
     def wish(self, sensed: np.ndarray) -> np.ndarray:
         half = (DARKEST + LIGHTEST * self.c) * self.parts[0]
@@ -34,11 +35,11 @@ class Light(Plant):
     ) -> tuple[np.ndarray, np.ndarray]:
         correction = np.abs(actions[:, 0] - np.minimum(self.wish(states[:, 0]), 1.0))
         cost = (1.0 - ENERGY) * np.minimum(correction / WORST, 1.0) + ENERGY * actions[:, 0]
-        return 1.0 - cost, np.clip(states + WEATHER * noise[0][:, None], 0.0, 1.0)
+        return 1.0 - cost, np.clip(states + WEATHER * noise, 0.0, 1.0)
 
-    def baselines(self) -> dict[str, Policy]:
+    def rules(self) -> dict[str, Policy]:
         """A straight line from the sensor to the brightness, the best for all users, and one brightness."""
-        policies = super().baselines()
+        policies = super().rules()
         policies["line"] = lambda h, states: np.clip(0.05 + 0.9 * states, 0.0, 1.0)
         return policies
 

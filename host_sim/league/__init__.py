@@ -1,1 +1,0 @@
-"""The league: one untuned controller against tuned rivals at equal bytes."""
