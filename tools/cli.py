@@ -8,24 +8,33 @@ import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
-from adamb.budgets.errors import AdambError
 from adamb.firmware_model.host import StaleCore
-from adamb.tools.exit_codes import INTERRUPTED, OK, USAGE
-from adamb.tools.outputs import describe_os_error
-from adamb.tools.stopping import sigterm_as_interrupt
+from adamb.firmware_model.host.errors import AdambError, InputError
+from adamb.tools.stopping import INTERRUPTED, OK, USAGE, sigterm_as_interrupt
+from adamb.tools.terminal import QUIET
+
+PANELS = ("Experiments", "Budgets", "Boards and chips", "More")
+"""Headings of `adamb --help`; a command names its own when it registers itself."""
+RENAMED = {
+    "agents": "list agents", "bench": "sweep benchmark", "boards": "list boards", "check-budget": "profile --check",
+    "doctor": "list tools", "lookahead": "compare --lookahead", "problems": "list problems",
+    "snapshot": "inspect FILE --out", "speed": "latency --target implementations", "trace": "inspect",
+}  # fmt: skip
+"""What a command was called before."""
 
 
 class Commands(TyperGroup):
     """Every file of commands/ is a command, imported when it is asked for: that keeps the start quick.
 
-    A file has the name of its command, with `_` for `-`, and a `register(app)`. A name without a file is an
-    older name of a command, or a mistake; only then, and for the help text, all files are imported.
+    A file has the name of its command, and a `register(app)`. A name without a file is one of before, or a
+    mistake; for the help text all files are imported.
     """
 
     def __init__(self, **arguments: Any) -> None:
@@ -35,10 +44,14 @@ class Commands(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         for stem in tuple(self.waiting):
             self._load(stem)
-        return sorted(self.commands)
+        commands: Any = self.commands
+        order = {panel: place for place, panel in enumerate(PANELS)}
+        return sorted(commands, key=lambda name: (order.get(commands[name].rich_help_panel, len(order)), name))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        self._load(cmd_name.replace("-", "_"))
+        self._load(cmd_name)
+        if cmd_name in RENAMED:
+            raise InputError("command", cmd_name, f"is now adamb {RENAMED[cmd_name]}")
         if cmd_name not in self.commands:
             self.list_commands(ctx)
         return self.commands.get(cmd_name)
@@ -70,12 +83,22 @@ app = typer.Typer(
 
 
 @app.callback(invoke_without_command=True)
-def _root(version: bool = typer.Option(False, "--version", help="Print the version and exit.")) -> None:
+def _root(
+    version: bool = typer.Option(False, "--version", help="Print the version and exit."),
+    quiet: bool = typer.Option(False, "--quiet", help="Show no progress; may stand anywhere in the line."),
+) -> None:
+    QUIET.set(quiet)
     if version:
         from adamb.host_sim.provenance import version as installed
 
         typer.echo(f"adamb {installed()}")
         raise typer.Exit(OK)
+
+
+def _refuse_dash(given: Sequence[str]) -> None:
+    """No command prints what --out names: a page, pictures and folders are no text."""
+    if "--out=-" in given or ("--out", "-") in pairwise(given):
+        raise InputError("out", "-", "names a file or a folder; only --json takes - for standard output")
 
 
 NO_MEMORY = "there is not enough memory; take fewer seeds or episodes, or raise the limit (ulimit -v)"
@@ -90,12 +113,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command: Any = typer.main.get_command(app)
     try:
         with sigterm_as_interrupt():
-            given = None if arguments is None else list(arguments)
+            given = list(sys.argv[1:] if arguments is None else arguments)
+            given.sort(key=lambda word: word != "--quiet")  # wherever it stood
+            _refuse_dash(given)
             code = command.main(args=given, prog_name="adamb", standalone_mode=False)
         return code if isinstance(code, int) else OK
     except AdambError as error:
         return _fail(str(error))
     except OSError as error:
+        from adamb.tools.outputs import describe_os_error
+
         return _fail(describe_os_error(error))
     except MemoryError:
         return _fail(NO_MEMORY)
@@ -106,9 +133,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _fail(f"{NO_MEMORY} ({error})")
         if hasattr(error, "format_message"):
             return _usage_error(error)
-        from adamb.host_sim.user_code import blamed
+        from adamb.host_sim.user_code import locate_in_user_code
 
-        found = blamed(error)
+        found = locate_in_user_code(error)
         if not isinstance(found, AdambError):
             raise
         return _fail(str(found))
@@ -169,12 +196,23 @@ def _usage_error(error: Any) -> int:
         return USAGE
     context: Any = getattr(error, "ctx", None)
     path = getattr(context, "command_path", "adamb")
-    # A group inside ours, such as `adamb trace`: users give it a file where it wants a word first.
-    inside = context is not None and context.parent is not None
-    inner = sorted(getattr(context.command, "commands", ())) if inside else []
-    hint = f"write {' or '.join(f'{path} {name}' for name in inner)}; " if inner else ""
     message = _wrong_number(error) or " ".join(error.format_message().split())
-    return _fail(f"{message} ({hint}see {path} --help)")
+    return _fail(f"{message} ({_setting(error, context)}see {path} --help)")
+
+
+def _setting(error: Any, context: Any) -> str:
+    """What to write for an option that is none, but the name of a setting."""
+    name = str(getattr(error, "option_name", "")).removeprefix("--")
+    taken = {option for each in getattr(getattr(context, "command", None), "params", ()) for option in each.opts}
+    if not name or not {"--set", "--agent-set"} & taken:
+        return ""
+    from adamb.firmware_model.host.options import OPTIONS
+    from adamb.tools.options import SETTINGS
+
+    of_agent = name.replace("-", "_") in OPTIONS and "--agent-set" in taken
+    of_problem = name in SETTINGS and "--set" in taken
+    option = "--agent-set" if of_agent else "--set"
+    return f"write {option} {name}=VALUE; " if of_agent or of_problem else ""
 
 
 def _fail(message: str) -> int:

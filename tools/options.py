@@ -2,77 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adamb.budgets.controller import OPTIONS
-from adamb.budgets.errors import InputError
-from adamb.budgets.sizes import parse_size
+from adamb.firmware_model.host.errors import InputError, unknown_name
+from adamb.firmware_model.host.options import OPTIONS
+from adamb.firmware_model.host.sizes import parse_size
 
 if TYPE_CHECKING:
     from adamb.host_sim.problem import Problem
 
 MAX_SEEDS = 10_000
 MAX_JOBS = 1024
+LAST_SEED = 2**63
 CORE_HELP = "where adamb runs: c, python, reference, double, cortex-m0, cortex-m3, micropython or board:PORT"
-TRACE_HELP = "trace file to replay in place of the synthetic workload; once more for a second tenant"
+SETTINGS = ("horizon", "instance", "drift", "continuing")
+"""Names for --set that every problem has, beside its own."""
+SET_HELP = (
+    "k=v,..: parameters of the problem (adamb list problems NAME), and horizon=H, instance=paper, drift=half "
+    "or walk, continuing=yes"
+)
 
+Budget = Annotated[str, typer.Option("--budget", help="cap in bytes: 4KiB, 512B, 4096")]
 Json = Annotated[str | None, typer.Option("--json", help="write JSON to a file, - is stdout")]
-BATTERY = "how long this lasts, 1000mAh or 2Ah; with --board and --period"
-PERIOD = "how often the controller decides and learns: 20ms, 1s, 5min"
-Force = Annotated[bool, typer.Option("--force", help="replace files that are there already")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="no progress display")]
-Seeds = Annotated[int, typer.Option("--seeds", help="how many seeds run together")]
-SeedBase = Annotated[int, typer.Option("--seed-base", help="the first seed")]
-Instance = Annotated[str, typer.Option("--instance", help="random or paper")]
-Parameters = Annotated[list[str] | None, typer.Option("--set", help="a parameter of the problem, k=v")]
-Traces = Annotated[list[str] | None, typer.Option("--trace", help=TRACE_HELP)]
-Jobs = Annotated[
-    int | None, typer.Option("--jobs", help="processes on this computer; all cores unless given")
+Folder = Annotated[Path | None, typer.Option("--out", help="folder for JSON, CSV and pictures")]
+Battery = Annotated[
+    str | None, typer.Option("--battery", help="how long this lasts: charge@period, such as 1000mAh@1s; with --board")
 ]
-Markdown = Annotated[bool, typer.Option("--markdown", help="print tables for a document")]
-
-
-def of_controller(name: str, panel: str | None = None, more: str = "") -> Any:
-    """An option of the controller, as the table that all share describes it; `more` is a command's own."""
-    row = OPTIONS[name]
-    return typer.Option(row.flag, help=row.help + more, rich_help_panel=panel)
-
-
-Mode = Annotated[str, of_controller("mode")]
-Share = Annotated[str | None, of_controller("share")]
-
-
-def in_panel(*names: str, help: str, panel: str) -> Any:
-    """An option under a heading of its own in the help text."""
-    return typer.Option(*names, help=help, rich_help_panel=panel)
-
-
-OUTPUT = "Output"
-ResultJson = Annotated[
-    str | None, in_panel("--json", help="write the result as JSON to a file, - is stdout", panel=OUTPUT)
+Dims = Annotated[str | None, typer.Option("--dims", help="state + action dimensions [1+1]")]
+Seeds = Annotated[str, typer.Option("--seeds", help="how many seeds run together, or which: 20, 100..119")]
+Settings = Annotated[list[str] | None, typer.Option("--set", help=SET_HELP)]
+AgentSettings = Annotated[
+    list[str] | None, typer.Option("--agent-set", help="k=v,..: options of the agent (adamb list agents NAME)")
 ]
-RunFolder = Annotated[
-    Path | None, in_panel("--out", help="folder for run.json, curves.csv and plots", panel=OUTPUT)
-]
-Record = Annotated[
-    bool, in_panel("--record", help="snapshots of the first seed for adamb report", panel=OUTPUT)
-]
-Statistics = Annotated[
-    bool, in_panel("--statistics", help="latency histogram, row hits, bank conflicts", panel=OUTPUT)
-]
-References = Annotated[
-    bool, in_panel("--references/--no-references", help="also play random and static actions", panel=OUTPUT)
-]
-LivePage = Annotated[
-    bool, in_panel("--live-page", help="follow the run in a browser on this computer", panel=OUTPUT)
-]
-LIVE_PORT = 8321
-Port = Annotated[int, in_panel("--port", help="of the live page on 127.0.0.1; 0 is any", panel=OUTPUT)]
+Jobs = Annotated[int | None, typer.Option("--jobs", help="processes on this computer; all cores unless given")]
 
 
 def bounded(name: str, value: int, low: int, high: int) -> int:
@@ -81,10 +49,23 @@ def bounded(name: str, value: int, low: int, high: int) -> int:
     return value
 
 
-def seed_range(count: int, base: int) -> tuple[int, ...]:
-    bounded("seeds", count, 1, MAX_SEEDS)
-    bounded("seed-base", base, 0, 2**63 - MAX_SEEDS)
-    return tuple(range(base, base + count))
+def one_of(name: str, value: str, choices: Collection[str]) -> str:
+    if value not in choices:
+        raise InputError(name, value, "one of " + ", ".join(choices))
+    return value
+
+
+def seed_range(text: str, most: int = MAX_SEEDS) -> tuple[int, ...]:
+    """The seeds from 0 that `20` stands for, or those of `100..119`."""
+    found = re.fullmatch(r"(?:(\d+)\.\.)?(-?\d+)", text.strip())
+    if found is None:
+        raise InputError("seeds", text, "write how many, such as 20, or the first and the last, such as 100..119")
+    if found[1] is None:
+        return tuple(range(bounded("seeds", int(found[2]), 1, most)))
+    first, last = int(found[1]), int(found[2])
+    if not first <= last < min(first + most, LAST_SEED):
+        raise InputError("seeds", text, f"must be 1 to {most} seeds below 2^63, the smallest first")
+    return tuple(range(first, last + 1))
 
 
 def seeds_text(seeds: Sequence[int]) -> str:
@@ -96,16 +77,10 @@ def check_jobs(jobs: int | None) -> None:
         bounded("jobs", jobs, 1, MAX_JOBS)
 
 
-def check_markdown(as_markdown: bool, json: str | None) -> None:
-    """Two texts on standard output would be neither."""
-    if as_markdown and json == "-":
-        raise InputError("json", json, "is standard output, where --markdown prints; give a file")
-
-
 def pairs(name: str, given: list[str] | None) -> dict[str, str]:
-    """`k=v` options as a dictionary."""
+    """`k=v` options as a dictionary; one option may hold several, with commas between them."""
     found: dict[str, str] = {}
-    for text in given or ():
+    for text in (part for each in given or () for part in re.split(r",(?=[\w-]+=)", each)):
         key, equals, value = text.partition("=")
         if not equals or not key.strip() or not value.strip():
             raise InputError(name, text, "write name=value")
@@ -113,6 +88,23 @@ def pairs(name: str, given: list[str] | None) -> dict[str, str]:
             raise InputError(name, text, f"{key.strip()} is set twice")
         found[key.strip()] = value.strip()
     return found
+
+
+def agent_settings(given: list[str] | None, known: Collection[str] | None = None) -> dict[str, Any]:
+    """The values of --agent-set: a number where it is one, else a word for the agent to judge.
+
+    Only these names, where `known` are all that the command can use.
+    """
+    found = {name.replace("-", "_"): number_or_word(value) for name, value in pairs("agent-set", given).items()}
+    for name in found:
+        if known is not None and name not in known:
+            raise unknown_name("agent-set", name, known)
+    return found
+
+
+def controller_settings(given: list[str] | None) -> dict[str, Any]:
+    """The same for commands that know the controller alone."""
+    return agent_settings(given, OPTIONS)
 
 
 def words(name: str, text: str) -> list[str]:
@@ -123,19 +115,24 @@ def words(name: str, text: str) -> list[str]:
     return found
 
 
-def number_or_word(text: str | None) -> float | int | str | None:
-    """Options reach the agent typed; what is not a number is a word for the agent to judge."""
+def number_or_word(text: str) -> float | int | str:
     for kind in (int, float):
         try:
-            return kind(text) if text is not None else None
+            return kind(text)
         except ValueError:
             continue
     return text
 
 
-def given(**options: Any) -> dict[str, Any]:
-    """The options that were typed; the others are left to whoever takes them."""
-    return {name: value for name, value in options.items() if value is not None}
+def whole_number(name: str, text: str, low: int, high: int) -> int:
+    try:
+        return bounded(name, int(text), low, high)
+    except ValueError:
+        raise InputError(name, text, "must be a whole number") from None
+
+
+def yes_or_no(name: str, text: str) -> bool:
+    return one_of(name, text, ("yes", "no")) == "yes"
 
 
 def budget_from(budget: str | None, board: str | None = None) -> int | None:
@@ -154,27 +151,6 @@ def default_folder(*parts: str) -> Path:
     return Path("runs") / "-".join(Path(part).name.replace(":", "-") for part in parts)
 
 
-def with_traces(problem: str, parameters: dict[str, str], traces: list[str] | None) -> dict[str, str]:
-    """The parameters with `trace` set; an InputError where the problem takes another number of files."""
-    if not traces:
-        return parameters
-    from adamb.host_sim.registry import problem_class
-
-    cls, _ = problem_class(problem)
-    taken = getattr(cls, "trace_files", 0)
-    shown = " ".join(traces)
-    if not taken:
-        raise InputError("trace", shown, f"{problem} replays no trace; dram-* take one, cache-* two")
-    if "trace" in parameters:
-        raise InputError("trace", shown, f"is given by --set trace={parameters['trace']} already")
-    if len(traces) != taken:
-        files = "one file" if taken == 1 else f"{taken} files, --trace A --trace B, one a tenant"
-        raise InputError("trace", shown, f"{problem} takes {files}")
-    if taken > 1 and any("," in path for path in traces):
-        raise InputError("trace", shown, "a comma separates the files, so none may have one in its name")
-    return {**parameters, "trace": ",".join(traces)}
-
-
 @dataclass(frozen=True)
 class PlayedProblem:
     """The problem that a command line asks for; `make` gives a fresh one with the same seeds each time."""
@@ -188,16 +164,26 @@ class PlayedProblem:
     horizon: int | None = None
     parameters: dict[str, Any] | None = None
 
-    def make(self) -> Problem:
-        from adamb.host_sim.registry import make_problem
+    @classmethod
+    def of(cls, problem: str, seeds: tuple[int, ...], episodes: int, given: list[str] | None) -> PlayedProblem:
+        """With what --set says: what every problem has, and parameters of this one."""
+        parameters: dict[str, Any] = pairs("set", given)
+        common = {name: parameters.pop(name) for name in SETTINGS if name in parameters}
+        if "horizon" in common:
+            common["horizon"] = whole_number("horizon", common["horizon"], 1, 1000)
+        if "continuing" in common:
+            common["continuing"] = yes_or_no("continuing", common["continuing"])
+        return cls(problem, seeds, episodes, parameters=parameters, **common)
 
-        return make_problem(
-            self.problem,
-            self.seeds,
-            instance=self.instance,
-            drift=self.drift,
-            continuing=self.continuing,
-            episodes=self.episodes,
-            horizon=self.horizon,
-            params=self.parameters,
-        )
+    @property
+    def world(self) -> dict[str, Any]:
+        """What make_problem takes beside the name, the seeds and the episodes."""
+        return {
+            "instance": self.instance, "drift": self.drift, "continuing": self.continuing,
+            "horizon": self.horizon, "params": self.parameters,
+        }  # fmt: skip
+
+    def make(self) -> Problem:
+        from adamb.host_sim.problems import make_problem
+
+        return make_problem(self.problem, self.seeds, episodes=self.episodes, **self.world)

@@ -1,4 +1,4 @@
-"""Files that a command writes: whole or not at all, never over another's without --force."""
+"""Files that a command writes: whole or not at all, and never over another's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from adamb.budgets.errors import InputError
+from adamb.firmware_model.host.errors import InputError
 from adamb.host_sim.files import UNFINISHED, json_bytes, write_atomic
 
 PAGE_MARK = '<meta name="generator" content="adamb report">'
@@ -24,7 +24,7 @@ def check_outputs(
     names: Iterable[str] = (),
     *,
     files: Iterable[Path] = (),
-    force: bool,
+    replace: bool = False,
 ) -> list[Path]:
     """What a command is going to write: its JSON, unless that is standard output, files, names in a folder.
 
@@ -36,8 +36,8 @@ def check_outputs(
     inside = [] if folder is None else [folder / name for name in names]
     cut = folder is not None and os.path.isfile(folder / UNFINISHED)
     for path in [*alone, *([] if cut else inside)]:
-        if os.path.isfile(path) and not force:
-            raise InputError("out", str(path), "exists already; choose another place or add --force")
+        if os.path.isfile(path) and not replace:
+            raise InputError("out", str(path), "exists already; choose another place or remove it")
     for path in alone:
         _try_to_write(path, path.parent)
     if folder is not None:
@@ -75,16 +75,16 @@ def describe_os_error(error: OSError) -> str:
     return f"{error.filename}: {reason}" if error.filename else reason
 
 
-def refuse_to_replace(page: Path, *, force: bool) -> None:
-    """A report may replace a report; anything else only with --force."""
+def refuse_to_replace(page: Path) -> None:
+    """A report may replace a report, and nothing else."""
     if page.is_dir():
         raise InputError("out", str(page), "is a folder; name the file, such as report.html")
-    if not page.is_file() or force:
+    if not page.is_file():
         return
     with page.open("rb") as file:
         ours = PAGE_MARK.encode() in file.read(4096)
     if not ours:
-        raise InputError("out", str(page), "exists and is not a report; choose another place or add --force")
+        raise InputError("out", str(page), "exists and is not a report; choose another place or remove it")
 
 
 def save(folder: Path, files: Mapping[str, bytes], *, replace: bool = True) -> None:
@@ -100,7 +100,7 @@ def save(folder: Path, files: Mapping[str, bytes], *, replace: bool = True) -> N
         replace = replace or begun
         for name in files:
             if not replace and os.path.isfile(folder / name):
-                reason = "another run has written here meanwhile; choose another place or add --force"
+                reason = "another run has written here meanwhile; choose another place or remove it"
                 raise FileExistsError(errno.EEXIST, reason, str(folder / name))
         mark.write_text("a save of this folder has begun; the same command writes it again\n")
         try:

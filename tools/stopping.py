@@ -1,38 +1,41 @@
-"""Ctrl-C and SIGTERM that lose nothing: both ask a command to stop, and what it has measured is kept."""
+"""How a command ends: exit codes; Ctrl-C and SIGTERM ask it to stop, and what it has measured is kept."""
 
 from __future__ import annotations
 
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import typer
 
-from adamb.tools.exit_codes import INTERRUPTED
-
+OK = 0
+VIOLATED = 1
+"""A budget or a bound was broken, a block is damaged, a job does not fit, a required part is missing."""
+USAGE = 2
+"""The command line or a file is not what the command takes."""
+INTERRUPTED = 130
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class StopRequest:
     """Set by the first signal; the work then ends at its next whole piece. A second one ends it at once."""
 
-    def __init__(self, tell: Callable[[], object] = lambda: None) -> None:
-        self.asked, self.tell = False, tell
+    def __init__(self) -> None:
+        self.asked = False
 
     def _handle(self, signum: int, frame: Any) -> None:
         if self.asked:
             raise KeyboardInterrupt
         self.asked = True
-        self.tell()
 
 
 @contextmanager
-def stop_on_interrupt(request: StopRequest | None = None) -> Iterator[StopRequest]:
+def stop_on_interrupt() -> Iterator[StopRequest]:
     """Turn the signals into a request while work is in progress."""
-    request = request or StopRequest()
+    request = StopRequest()
     with _handled(request._handle, SIGNALS):
         yield request
 

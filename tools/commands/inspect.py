@@ -1,74 +1,115 @@
-"""`adamb inspect FILE`: open a block dumped from a board: health, every byte, the partition."""
+"""`adamb inspect FILE`: look into a block from a board, a snapshot, or a trace, and write it in another form."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich import box
-from rich.table import Table
-from rich.text import Text
 
-from adamb.budgets.errors import InputError
-from adamb.budgets.sizes import format_bytes
-from adamb.tools.exit_codes import OK, VIOLATED
+from adamb.firmware_model.host.errors import InputError
+from adamb.firmware_model.host.sizes import format_bytes, parse_size
 from adamb.tools.options import Json
-from adamb.tools.outputs import refuse_to_replace, write_atomic, write_json
-from adamb.tools.terminal.frames import table_console
+from adamb.tools.outputs import check_outputs, refuse_to_replace, write_atomic, write_json
+from adamb.tools.stopping import OK, VIOLATED
 
 if TYPE_CHECKING:
-    from adamb.budgets.ledger import Ledger
     from adamb.tools.inspect.findings import Inspection
 
-EXAMPLE = "Example: adamb inspect block.bin --html block.html (adamb run --record leaves a block.bin)"
-BAR = 28
+EXAMPLE = """Example: adamb inspect block.bin --out block.html (adamb run --record leaves a block.bin)
+
+A block from a board becomes a checked file and comes back: adamb inspect block.bin --out lamp.snapshot; adamb
+inspect lamp.snapshot --out block.bin. A trace: adamb inspect requests.trace.gz --out picture.png"""
+PAGE, SNAPSHOT, BLOCK = ".html", ".snapshot", ".bin"
+PICTURES = (".png", ".svg", ".pdf")
+OUT = "the explorer (.html), a snapshot (.snapshot), the block (.bin); of a trace a picture (.png, .svg, .pdf)"
 
 
 def register(app: typer.Typer) -> None:
-    app.command(name="inspect", epilog=EXAMPLE)(inspect)
+    app.command(name="inspect", epilog=EXAMPLE, rich_help_panel="More")(inspect)
 
 
 def inspect(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="raw words, a snapshot, a flash dump, a print")
+        Path,
+        typer.Argument(
+            metavar="FILE", help="raw words, a snapshot, a dump of a probe or of the flash, a recording, a trace"
+        ),
     ],
-    html: Annotated[
-        Path | None, typer.Option("--html", help="write the partition explorer to this file")
+    out: Annotated[Path | None, typer.Option("--out", help=OUT)] = None,
+    at: Annotated[
+        str | None,
+        typer.Option("--at", help="byte at which the block starts, 512 or 0x200; or the frame of a recording"),
+    ] = None,
+    budget: Annotated[
+        str | None, typer.Option("--budget", help="size of the block to write, as 4KiB; else as it was")
     ] = None,
     json: Json = None,
-    offset: Annotated[
-        str | None, typer.Option("--offset", help="byte at which the block starts: 512, 0x200")
-    ] = None,
-    frame: Annotated[
-        int | None, typer.Option("--frame", help="which frame of a recording; the last unless given")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="replace a file that is not a report")] = False,
 ) -> None:
-    """Check a controller's block and show its ledger, counters and partition.
+    """Check a controller's block and show its ledger, counters and partition; or what a trace holds.
 
     Exit code 1 when the block is damaged.
     """
+    from adamb.tools.inspect.block_file import holds_block
+
+    kind = None if out is None else out.suffix.lower()
+    if kind not in (None, PAGE, SNAPSHOT, BLOCK, *PICTURES):
+        raise InputError("out", str(out), "must end in " + ", ".join((PAGE, SNAPSHOT, BLOCK, *PICTURES)))
+    if out is not None and kind == PAGE:
+        refuse_to_replace(out)
+    check_outputs(json, files=[] if out is None or kind == PAGE else [out])
+    if kind in PICTURES or (kind is None and at is None and not holds_block(file)):
+        return _trace(file, out, json)
+    raise typer.Exit(_block(file, out, at, budget, json))
+
+
+def _block(file: Path, out: Path | None, at: str | None, budget: str | None, json: str | None) -> int:
     from adamb.tools.inspect.block_file import read_block
     from adamb.tools.inspect.findings import Inspection
+    from adamb.tools.inspect.view import show
 
-    if html is not None:
-        refuse_to_replace(html, force=force)
-    found = Inspection(read_block(file, offset=_offset(offset), frame=frame))
+    if out is not None and out.suffix.lower() in WRITERS:  # before anything is shown: a damaged one is refused
+        content, block_bytes = WRITERS[out.suffix.lower()](file, 0 if budget is None else parse_size(budget))
+        write_atomic(out, content)
+        write_json(json, {"file": str(out), "bytes": len(content), "block_bytes": block_bytes})
+        line = f"{out}: {format_bytes(len(content))} for a block of {format_bytes(block_bytes)}"
+        typer.echo(line, err=json == "-")
+        return OK
+    found = Inspection(read_block(file, at=_place(at)))
     write_json(json, found.to_json())
     show(found, stderr=json == "-")
-    if html is not None:
-        write_page(found, html, stderr=json == "-")
-    raise typer.Exit(OK if found.sound else VIOLATED)
+    if out is not None:
+        write_page(found, out, stderr=json == "-")
+    return OK if found.sound else VIOLATED
 
 
-def _offset(text: str | None) -> int | None:
+def _place(text: str | None) -> int | None:
     if text is None:
         return None
     try:
         return int(text, 0)
     except ValueError:
-        raise InputError("offset", text, "write a number of bytes such as 512 or 0x200") from None
+        raise InputError("at", text, "write a number of bytes such as 512 or 0x200, or of a frame") from None
+
+
+def _snapshot(file: Path, size: int) -> tuple[bytes, int]:
+    from adamb.tools.inspect.snapshot_file import pack
+
+    if size:
+        raise InputError("budget", size, "is for writing a block; a snapshot is as large as what was learnt")
+    return pack(file)
+
+
+def _restored(file: Path, size: int) -> tuple[bytes, int]:
+    from adamb.tools.inspect.snapshot_file import dump_of, unpack
+
+    content = dump_of(unpack(file, size))
+    return content, len(content)
+
+
+WRITERS: dict[str, Callable[[Path, int], tuple[bytes, int]]] = {SNAPSHOT: _snapshot, BLOCK: _restored}
+"""What makes a file of this suffix, and how large the block is."""
 
 
 def write_page(found: Inspection, html: Path, *, stderr: bool) -> None:
@@ -82,60 +123,14 @@ def write_page(found: Inspection, html: Path, *, stderr: bool) -> None:
     typer.echo(f"{where} {html}", err=stderr)
 
 
-def show(found: Inspection, *, stderr: bool) -> None:
-    console = table_console(stderr=stderr)
-    size = format_bytes(2 * len(found.words))
-    console.print(Text(f"{found.file.path}: a block of {size}, {found.file.form}, digest {found.digest}"))
-    if found.sound:
-        console.print(
-            Text("✓ sound: every unit is owned once or free, every mean and count adds up", "green")
-        )
-    for problem in found.problems:
-        console.print(Text(f"✕ damaged: {problem}", style="bold red"))
-    if found.view is not None:
-        words = found.view.describe()
-        words["thresholds"] = " ".join(str(value) for value in found.view.thresholds)
-        console.print(Text(", ".join(f"{name} {value}" for name, value in words.items())))
-        counters = found.view.counters
-        console.print(
-            Text(", ".join(f"{name.replace('_', ' ')} {value}" for name, value in counters.items()))
-        )
-    if found.ledger is not None:
-        console.print(ledger_table(found.ledger))
-    if found.view is not None:
-        console.print(partition_table(found))
+def _trace(file: Path, out: Path | None, json: str | None) -> None:
+    """Format, requests, write share, footprint, row-hit rate and miss-ratio curve of a trace."""
+    from adamb.host_sim.traces.info import trace_info
+    from adamb.tools.inspect.view import trace_picture, trace_table
 
-
-def ledger_table(ledger: Ledger) -> Table:
-    """Every byte by its owner; the rows sum to the block."""
-    table = Table(
-        box=box.SIMPLE_HEAD, pad_edge=False, title="bytes by owner", title_justify="left", show_footer=True
-    )
-    table.add_column("owner", footer="block")
-    table.add_column("bytes", justify="right", footer=f"{ledger.total:,}")
-    table.add_column("share", justify="right", footer="100.0 %")
-    table.add_column("", footer=f"peak {ledger.peak_bytes:,} bytes")
-    for owner, size in ledger.bytes.items():
-        if size:
-            share = size / ledger.total
-            table.add_row(owner, f"{size:,}", f"{100 * share:.1f} %", "█" * max(1, round(BAR * share)))
-    return table
-
-
-def partition_table(found: Inspection) -> Table:
-    """One row per partition and, beside it, the values of the steps that use it."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="partition and values", title_justify="left")
-    for heading in ("step", "balls", "visited", "balls of level 0, 1, …", "V cells", "V min", "mean", "max"):
-        table.add_column(
-            heading, justify="left" if heading in ("step", "balls of level 0, 1, …") else "right"
-        )
-    for tree in found.trees:
-        for position, h in enumerate(tree["steps"]):
-            worth = found.values[h]
-            shape = ["", "", "of all steps" if position == 1 else ""]
-            if position == 0:
-                levels = " ".join(str(count) for count in tree["levels"])
-                shape = [f"{tree['balls']:,}", f"{tree['visited']:,}", levels]
-            figures = [f"{worth[key]:.3f}" for key in ("min", "mean", "max")]
-            table.add_row(f"h = {h}", *shape, f"{worth['cells']:,}", *figures)
-    return table
+    found = trace_info(file)
+    if json != "-":
+        typer.echo(trace_table(found))
+    write_json(json, found.as_dict())
+    if out is not None:
+        write_atomic(out, trace_picture(found, out.suffix.lower().lstrip(".")))

@@ -12,27 +12,26 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from adamb.budgets.errors import InputError
-from adamb.budgets.sizes import format_bytes
-from adamb.tools.exit_codes import OK, USAGE, VIOLATED
-from adamb.tools.options import LIVE_PORT, Json, Port
+from adamb.firmware_model.host.errors import InputError
+from adamb.firmware_model.host.sizes import format_bytes
+from adamb.tools.options import Json
 from adamb.tools.outputs import refuse_to_replace, write_atomic, write_json
+from adamb.tools.stopping import OK, USAGE, VIOLATED
 
 EXAMPLE = (
     "Example: adamb run oil-laplace --budget 4KiB --record --out runs/demo, then adamb report runs/demo; "
     "several folders are compared: adamb report runs/a runs/b runs/latency --out compared.html; all folders "
-    "below one: adamb report --index runs; a page that follows a sweep: adamb report --watch runs/first"
+    "below one: adamb report --index runs; a page that follows a sweep: adamb report --watch 8321 runs/first"
 )
 
 
 def register(app: typer.Typer) -> None:
-    app.command(name="report", epilog=EXAMPLE)(report)
+    app.command(name="report", epilog=EXAMPLE, rich_help_panel="Experiments")(report)
 
 
 def report(
     folders: Annotated[
-        list[Path],
-        typer.Argument(metavar="RUN_DIR…", help="folders of run, latency, chip, profile, sweep or bench"),
+        list[Path], typer.Argument(metavar="RUN_DIR…", help="folders of run, latency, chip, profile or sweep")
     ],
     out: Annotated[
         Path | None, typer.Option("--out", help="the HTML file; report.html in the folder unless given")
@@ -41,32 +40,31 @@ def report(
         bool, typer.Option("--index", help="a table of all folders below, each with its own report.html")
     ] = False,
     watch: Annotated[
-        bool, typer.Option("--watch", help="write nothing; serve the page to this computer until Ctrl-C")
-    ] = False,
-    port: Port = LIVE_PORT,
+        int | None,
+        typer.Option(
+            "--watch", metavar="PORT", help="write nothing; serve the page to this computer until Ctrl-C; 0 is any port"
+        ),
+    ] = None,
     json: Json = None,
-    force: Annotated[bool, typer.Option("--force", help="replace a file that is not a report")] = False,
 ) -> None:
     """Write one self-contained page: verdict, curves, memory, cost, timeline, partition explorer, provenance.
 
     Exit code 1 when a budget or a bound was broken.
     """
-    if watch:
+    if watch is not None:
         if out is not None or json is not None:
             given = out if out is not None else json
             raise InputError("watch", str(given), "writes no file; leave --out and --json away")
         if index:
-            raise InputError(
-                "watch", str(folders[0]), "follows folders of runs, not an index; leave one away"
-            )
-        watch_folders(folders, port)
+            raise InputError("watch", str(folders[0]), "follows folders of runs, not an index; leave one away")
+        watch_folders(folders, watch)
         raise typer.Exit(OK)
     if index:
-        raise typer.Exit(write_index(folders, out, json=json, force=force))
+        raise typer.Exit(write_index(folders, out, json=json))
     from adamb.tools.report.page import build_from
 
     target = out or (folders[0] if len(folders) == 1 else Path()) / "report.html"
-    refuse_to_replace(target, force=force)
+    refuse_to_replace(target)
     made = build_from(folders)
     page = made.html.encode()
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -76,17 +74,17 @@ def report(
     raise typer.Exit(OK if made.ok else VIOLATED)
 
 
-def write_index(bases: list[Path], out: Path | None, *, json: str | None, force: bool) -> int:
+def write_index(bases: list[Path], out: Path | None, *, json: str | None) -> int:
     """The index and the report of every folder; one that cannot be read is listed with the reason."""
-    from adamb.tools.report import index
+    from adamb.tools.report import page as pages
 
-    target = out or (bases[0] if len(bases) == 1 else Path()) / index.INDEX
-    refuse_to_replace(target, force=force)
-    entries = [index.read_entry(folder) for folder in index.find_folders(bases)]
+    target = out or (bases[0] if len(bases) == 1 else Path()) / pages.INDEX
+    refuse_to_replace(target)
+    entries = [pages.read_entry(folder) for folder in pages.find_folders(bases)]
     for entry in entries:
-        if entry.page is not None and index.may_write(entry):
-            write_atomic(entry.folder / index.REPORT, entry.page.html.encode())
-    page = index.index_html(entries, target, bases).encode()
+        if entry.page is not None and pages.may_write(entry):
+            write_atomic(entry.folder / pages.REPORT, entry.page.html.encode())
+    page = pages.index_html(entries, target, bases).encode()
     target.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(target, page)
     write_json(json, {"file": str(target), "folders": [entry.to_json() for entry in entries]})

@@ -9,52 +9,36 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
-from adamb.budgets.errors import AdambError, InputError
-from adamb.budgets.sizes import format_bytes
-from adamb.host_sim.files import PART
-from adamb.tools import outputs
-from adamb.tools.exit_codes import INTERRUPTED, OK, USAGE, VIOLATED
+from adamb.firmware_model.host.errors import AdambError, InputError
+from adamb.firmware_model.host.sizes import format_bytes
 from adamb.tools.options import (
-    BATTERY,
     CORE_HELP,
-    LIVE_PORT,
-    OUTPUT,
-    PERIOD,
-    TRACE_HELP,
-    LivePage,
+    AgentSettings,
+    Battery,
+    Json,
     PlayedProblem,
-    Port,
-    Record,
-    References,
-    ResultJson,
-    RunFolder,
-    Statistics,
+    Seeds,
+    Settings,
+    agent_settings,
     bounded,
     budget_from,
     default_folder,
-    given,
-    number_or_word,
-    of_controller,
-    pairs,
     seed_range,
-    with_traces,
 )
-from adamb.tools.options import in_panel as _option
+from adamb.tools.stopping import INTERRUPTED, OK, USAGE, VIOLATED, stop_on_interrupt
 
 if TYPE_CHECKING:
-    from adamb.budgets.battery import Battery
+    from adamb.budgets import battery as batteries
     from adamb.budgets.boards import Board
-    from adamb.host_sim.agent import Agent
-    from adamb.host_sim.blocks.recording import Recording
+    from adamb.host_sim.agents import Agent
     from adamb.host_sim.problem import Problem
+    from adamb.host_sim.recording import Recording
     from adamb.host_sim.runner import Estimate, RunResult
 
 MAX_RETURNS = 100_000_000
+PLOTS = ("reward.png", "reward.svg", "bytes.png", "bytes.svg", "partition.png", "partition.svg")
 EXAMPLE = "Example: adamb run oil-laplace --budget 4KiB --seeds 10 --plot --out runs/demo"
-
-LEARNER, TASK = "The agent", "The problem"
 
 
 @dataclass
@@ -69,25 +53,35 @@ class RunRequest:
     out: Path | None
     plot: bool
     record: bool
-    force: bool
-    quiet: bool
-    references: bool
     live_port: int | None
     """Of the page that follows the run; None is no page."""
-    statistics: bool
-    powered: tuple[Board, Battery | None] | None = None
+    explain: bool
+    powered: tuple[Board, batteries.Battery | None] | None = None
     """The board whose energy is asked for, and its battery."""
+    replace: bool = False
 
     def check_outputs(self) -> bool:
         """Whether the run is going to write files; an error where it cannot."""
         if self.out is None and self.json is None:
             return False
-        from adamb.tools.measure.run_folder import names, stopped_before
+        from adamb.host_sim.results.run import FILES, LINES, RECORDS
+        from adamb.tools.outputs import check_outputs
 
-        written = names(plot=self.plot, record=self.record)
-        if self.out is not None and stopped_before(self.out):
-            self.force = True
-        return bool(outputs.check_outputs(self.json, self.out, written, force=self.force))
+        written = (*FILES, LINES, *(PLOTS if self.plot else ()), *(RECORDS if self.record else ()))
+        self.replace = self.out is not None and _stopped_before(self.out)
+        return bool(check_outputs(self.json, self.out, written, replace=self.replace))
+
+
+def _stopped_before(folder: Path) -> bool:
+    """Whether the folder holds what this very command left when it was stopped; it may then replace that."""
+    from adamb.host_sim.provenance import typed_command
+    from adamb.host_sim.results.run import RunFolder
+
+    try:
+        details = RunFolder.read(folder).details
+    except (OSError, InputError):
+        return False
+    return details.interrupted and details.command == typed_command()
 
 
 @dataclass
@@ -105,114 +99,69 @@ class Outcome:
 
 
 def register(app: typer.Typer) -> None:
-    app.command(name="run", epilog=EXAMPLE)(run)
+    app.command(name="run", epilog=EXAMPLE, rich_help_panel="Experiments")(run)
 
 
 def run(
     problem: Annotated[
         str, typer.Argument(metavar="PROBLEM", help="oil-laplace, ambulance-2, gym:<id>, file.py:Class, …")
     ],
-    agent: Annotated[str, _option("--agent", help="adamb, a rival, file.py:Class", panel=LEARNER)] = "adamb",
-    core: Annotated[str | None, _option("--core", help=CORE_HELP, panel=LEARNER)] = None,
-    keep: Annotated[
-        bool, _option("--keep", help="leave on the board what --core board:PORT copies to it", panel=LEARNER)
-    ] = False,
-    mode: Annotated[str | None, of_controller("mode", LEARNER)] = None,
-    share: Annotated[str | None, of_controller("share", LEARNER)] = None,
-    budget: Annotated[
-        str | None, _option("--budget", help="cap in bytes: 4KiB, 512B, 4096", panel=LEARNER)
-    ] = None,
+    agent: Annotated[str, typer.Option("--agent", help="adamb, a baseline, file.py:Class")] = "adamb",
+    core: Annotated[str | None, typer.Option("--core", help=CORE_HELP)] = None,
+    agent_set: AgentSettings = None,
+    budget: Annotated[str | None, typer.Option("--budget", help="cap in bytes: 4KiB, 512B, 4096")] = None,
     board: Annotated[
-        str | None,
-        _option("--board", help="take the cap from a board; on a target also energy", panel=LEARNER),
+        str | None, typer.Option("--board", help="take the cap from a board; on a target also energy")
     ] = None,
-    battery: Annotated[str | None, _option("--battery", help=BATTERY, panel=LEARNER)] = None,
-    period: Annotated[str | None, _option("--period", help=PERIOD, panel=LEARNER)] = None,
-    when_full: Annotated[str | None, of_controller("when_full", LEARNER)] = None,
-    bonus: Annotated[
-        str | None, of_controller("bonus", LEARNER, "; reference, double: or theory, of the proofs")
-    ] = None,
-    gamma: Annotated[str | None, of_controller("gamma", LEARNER)] = None,
-    phi: Annotated[str | None, of_controller("phi", LEARNER)] = None,
-    split: Annotated[str | None, of_controller("split", LEARNER)] = None,
-    planning: Annotated[
-        str | None, _option("--planning", help="one-step or full (reference, double)", panel=LEARNER)
-    ] = None,
-    action: Annotated[str | None, of_controller("action", LEARNER)] = None,
-    detect: Annotated[str | None, of_controller("detect", LEARNER)] = None,
-    agent_set: Annotated[
-        list[str] | None, _option("--agent-set", help="another option of the agent, k=v", panel=LEARNER)
-    ] = None,
-    episodes: Annotated[int, _option("--episodes", help="episodes K", panel=TASK)] = 2000,
-    horizon: Annotated[int | None, _option("--horizon", help="steps H of an episode", panel=TASK)] = None,
-    seeds: Annotated[int, _option("--seeds", help="how many seeds run together", panel=TASK)] = 5,
-    seed_base: Annotated[int, _option("--seed-base", help="the first seed", panel=TASK)] = 0,
-    instance: Annotated[str, _option("--instance", help="random or paper", panel=TASK)] = "random",
-    drift: Annotated[str, _option("--drift", help="none, half or walk", panel=TASK)] = "none",
-    continuing: Annotated[
-        bool, _option("--continuing", help="an episode starts where the last ended", panel=TASK)
+    battery: Battery = None,
+    episodes: Annotated[int, typer.Option("--episodes", help="episodes K")] = 2000,
+    seeds: Seeds = "5",
+    parameter: Settings = None,
+    json: Json = None,
+    out: Annotated[Path | None, typer.Option("--out", help="folder for run.json, curves.csv and plots")] = None,
+    plot: Annotated[bool, typer.Option("--plot", help="PNG and SVG into the folder")] = False,
+    record: Annotated[bool, typer.Option("--record", help="snapshots of the first seed for adamb report")] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="what each line means; of dram-* row hits, conflicts, latency histogram")
     ] = False,
-    parameter: Annotated[
-        list[str] | None, _option("--set", help="a parameter of the problem, k=v", panel=TASK)
+    live: Annotated[
+        int | None,
+        typer.Option("--live", metavar="PORT", help="follow the run in a browser on this computer; 0 is any port"),
     ] = None,
-    trace: Annotated[list[str] | None, _option("--trace", help=TRACE_HELP, panel=TASK)] = None,
-    json: ResultJson = None,
-    out: RunFolder = None,
-    plot: Annotated[bool, _option("--plot", help="PNG and SVG into the folder", panel=OUTPUT)] = False,
-    record: Record = False,
-    statistics: Statistics = False,
-    force: Annotated[bool, _option("--force", help="replace files of an earlier run", panel=OUTPUT)] = False,
-    references: References = True,
-    live_page: LivePage = False,
-    port: Port = LIVE_PORT,
-    quiet: Annotated[bool, _option("--quiet", help="no progress display", panel=OUTPUT)] = False,
 ) -> None:
     """Run an agent on a problem and measure reward, regret, bytes and time."""
-    options = given(
-        core=core, keep=keep or None, mode=mode, share=share, when_full=when_full,
-        bonus=number_or_word(bonus), gamma=number_or_word(gamma), phi=number_or_word(phi), split=split,
-        planning=planning, action=action, detect=detect,
-    )  # fmt: skip
-    more = {name.replace("-", "_"): number_or_word(v) for name, v in pairs("agent-set", agent_set).items()}
+    options = agent_settings(agent_set) | ({} if core is None else {"core": core})
     if (plot or record) and out is None:
         out = default_folder(problem, agent)
-    played = PlayedProblem(
-        problem,
-        seed_range(seeds, seed_base),
-        bounded("episodes", episodes, 1, 10_000_000),
-        instance,
-        drift,
-        continuing,
-        None if horizon is None else bounded("horizon", horizon, 1, 1000),
-        with_traces(problem, pairs("set", parameter), trace),
-    )
+    played = PlayedProblem.of(problem, seed_range(seeds), bounded("episodes", episodes, 1, 10_000_000), parameter)
     cap = budget_from(budget, board)
-    page = port if live_page else None
-    powered = _powered(battery, period, board, core)
-    output = (json, out, plot, record, force, quiet, references, page, statistics, powered)
-    request = RunRequest(played, agent, cap, {**options, **more}, *output)
+    powered = _powered(battery, board, core)
+    request = RunRequest(played, agent, cap, options, json, out, plot, record, live, explain, powered)
     code = perform(request)
-    if trace and agent == "adamb" and code == OK:
-        from adamb.tools.terminal.standings_table import show_rules
+    if "trace" in (played.parameters or {}) and agent == "adamb" and code == OK:
+        from adamb.tools.terminal.ranking_table import show_rules
 
-        show_rules(played, cap, request.options, quiet=quiet, stderr=json == "-")
+        show_rules(played, cap, options, stderr=json == "-")
     raise typer.Exit(code)
 
 
 def perform(request: RunRequest) -> int:
     """Check, run, print, save; the exit code."""
-    from adamb.tools.terminal.notes import tell
-    from adamb.tools.terminal.run_view import done_of, table
-    from adamb.tools.terminal.statistics_table import statistics_table
+    from rich.console import Console
+
+    from adamb.tools.terminal import tell
+    from adamb.tools.terminal.run_view import done_of, statistics_table, table, words_table
 
     writes = request.check_outputs()
-    errors = Console(stderr=True)
-    outcome = _simulate(request, errors)
+    outcome = _simulate(request)
     result = outcome.result
-    (errors if request.json == "-" else Console()).print(table(result))
-    if result.statistics is not None:
-        (errors if request.json == "-" else Console()).print(statistics_table(result.statistics))
-    if notes := outcome.problem.notes():
+    console = Console(stderr=request.json == "-")
+    console.print(table(result, explained=request.explain))
+    if request.explain:
+        console.print(words_table(result))
+        if result.statistics:
+            console.print("", statistics_table(result.statistics), sep="\n")
+    if notes := outcome.problem.report().notes:
         tell(notes)
     saved = save(request, outcome)
     if not result.within_budget():
@@ -231,100 +180,116 @@ def perform(request: RunRequest) -> int:
     if not saved:
         return USAGE
     if request.out is not None:
+        from adamb.host_sim.files import PART
+
         whole = (path for path in request.out.iterdir() if path.is_file() and path.suffix != PART)
         names = ", ".join(sorted(path.name for path in whole))
         print(f"saved in {request.out}: {names}", file=sys.stderr)
     return OK if result.within_budget() else VIOLATED
 
 
-def _simulate(request: RunRequest, errors: Console) -> Outcome:
+def _simulate(request: RunRequest) -> Outcome:
     from adamb.host_sim.agents import make_agent
-    from adamb.host_sim.runner import RunResult, simulate
-    from adamb.tools.stopping import stop_on_interrupt
-    from adamb.tools.terminal.run_view import run_title, told, watch
+    from adamb.host_sim.runner import Paced, RunResult, simulate
+    from adamb.tools.terminal import notes, progress
+    from adamb.tools.terminal.run_view import follower, run_title
 
     episodes, seeds = request.played.episodes, len(request.played.seeds)
     if episodes * seeds > MAX_RETURNS:
-        raise InputError(
-            "episodes", episodes, f"with {seeds} seeds at most {MAX_RETURNS // seeds} fit into memory"
-        )
+        raise InputError("episodes", episodes, f"with {seeds} seeds at most {MAX_RETURNS // seeds} fit into memory")
     problem = request.played.make()
-    if request.statistics and not problem.statistics():
-        raise InputError("statistics", problem.name, "counts nothing; dram-1x1, dram-2x1 and dram-3x2 do")
-    waiting = nullcontext() if request.quiet else errors.status("preparing the agent and the exact optimum")
-    with waiting:
+    with progress("preparing the agent and the exact optimum") as display:
         agent = make_agent(request.agent, problem, budget_bytes=request.budget_bytes, **request.options)
         problem.optimal()
         recorder = _recorder(problem, agent, episodes) if request.record else None
-    title = run_title(problem.name, request.agent, agent.core, request.budget_bytes)
-    with (
-        _live_page(request.live_port, title) as follow,
-        stop_on_interrupt() as stop,
-        told(agent, request.quiet),
-        watch(errors, title, stop, quiet=request.quiet) as watcher,
-    ):
-        progress = follow(watcher if recorder is None else recorder.follow(watcher))
-        failure = None
-        try:
-            result = simulate(problem, agent, episodes=episodes, progress=progress)
-        except AdambError as error:
-            if not isinstance(error.partial, RunResult):
-                raise
-            failure, result = error, error.partial
-    result.statistics = problem.statistics() if request.statistics else None
+        title = run_title(problem.name, request.agent, agent.core, request.budget_bytes)
+        told = notes() if hasattr(agent, "devices") else nullcontext()  # nothing is told of a run on this computer
+        with _live_page(request.live_port, title) as page, stop_on_interrupt() as stop, told:
+            recorders = [] if recorder is None else [recorder]
+            observers = [*page, *recorders, Paced(follower(display, title, stop))]
+            failure = None
+            try:
+                result = simulate(problem, agent, episodes=episodes, observers=observers)
+            except AdambError as error:
+                if not isinstance(error.partial, RunResult):
+                    raise
+                failure, result = error, error.partial
+    result.statistics = problem.report().statistics or None
     if request.powered is not None and result.target is not None:
-        from adamb.tools.device.loop.energy import energy, why_none
+        from adamb.tools.device.loop.energy import energy, why_no_energy
 
         result.target["energy"] = energy(result.target, *request.powered)
         if result.target["energy"] is None:
-            result.target["no_energy"] = why_none(result.target, request.powered[0])
+            result.target["no_energy"] = why_no_energy(result.target, request.powered[0])
     recording = None if recorder is None else recorder.finish(result.episodes)
     whole = failure is None and not result.interrupted
-    found = _references(request, errors) if whole and request.references and request.out else ({}, 0)
+    found = _references(request) if whole and request.out else ({}, 0)
     return Outcome(result, problem, agent, recording, found, failure)
 
 
-def _powered(
-    battery: str | None, period: str | None, board: str | None, core: str | None
-) -> tuple[Board, Battery | None] | None:
-    if board is None and battery is None and period is None:
+def _powered(battery: str | None, board: str | None, core: str | None) -> tuple[Board, batteries.Battery | None] | None:
+    if board is None and battery is None:
         return None
     from adamb.budgets.boards import load_board
     from adamb.tools.device.loop.energy import asked_battery
 
-    asked = asked_battery(battery, period, board, core)
+    asked = asked_battery(battery, board, core)
     return None if board is None else (load_board(board), asked)
 
 
 def _recorder(problem: Problem, agent: Agent, episodes: int) -> Any:
-    from adamb.host_sim.blocks.recording import Recorder
+    from adamb.host_sim.recording import Recorder
 
     return Recorder(problem, agent, episodes)
 
 
 def _live_page(port: int | None, title: str) -> Any:
-    """What makes a progress hook one that a page follows; without a port, nothing."""
+    """Observers for a page that follows the run; without a port, none."""
     if port is None:
-        return nullcontext(lambda hook: hook)
+        return nullcontext([])
     from adamb.tools.live.run import live_run
 
     return live_run(port, title)
 
 
-def _references(request: RunRequest, errors: Console) -> tuple[dict[str, Estimate], int]:
-    from adamb.tools.measure.references import play_references
+REFERENCES: dict[str, dict[str, Any]] = {"random": {}, "static": {"trials": 16}}
+"""Agents and their options; few trials find the best action well enough for a line in a picture."""
+REFERENCE_EPISODES = 200
+"""They earn the same in every episode, so a part tells it; where the world changes, all are played."""
 
-    with nullcontext() if request.quiet else errors.status("playing random and static actions"):
-        return play_references(request.played)
+
+def _references(request: RunRequest) -> tuple[dict[str, Estimate], int]:
+    """Mean reward of an episode by agent, and the episodes played; one that cannot play here is left out."""
+    from adamb.host_sim.runner import simulate
+    from adamb.tools.terminal import progress
+
+    played = request.played
+    changes = played.drift != "none" or "trace" in (played.parameters or {})
+    episodes = played.episodes if changes else min(played.episodes, REFERENCE_EPISODES)
+    found: dict[str, Estimate] = {}
+    with progress("playing random and static actions"):
+        for agent, options in REFERENCES.items():
+            try:
+                result = simulate(played.make(), agent, episodes=episodes, optimum=False, **options)
+            except AdambError:
+                continue
+            except KeyboardInterrupt:  # the run itself is done, and must be kept
+                return {}, 0
+            found[agent] = result.reward()
+    return found, episodes
 
 
 def save(request: RunRequest, outcome: Outcome) -> bool:
     """Write what was asked for; False, after a line that says why, where that is not possible."""
+    if request.json is None and request.out is None:
+        return True
+    from adamb.tools import outputs
+
     try:
         if request.json is not None:
             outputs.write_json(request.json, outcome.result.to_json())
         if request.out is not None:
-            outputs.save(request.out, _files(request, outcome), replace=request.force)
+            outputs.save(request.out, _files(request, outcome), replace=request.replace)
     except OSError as error:
         reason = outputs.describe_os_error(error)
         print(f"adamb: error: the results above could not be saved: {reason}", file=sys.stderr)
@@ -336,9 +301,18 @@ def save(request: RunRequest, outcome: Outcome) -> bool:
 
 
 def _files(request: RunRequest, outcome: Outcome) -> dict[str, bytes]:
-    from adamb.tools.measure.run_folder import folder_files, pictures
+    """run.json comes last: where it is, the folder is complete."""
+    from adamb.host_sim.files import json_bytes
+    from adamb.host_sim.results.run import LINES, RunLines, run_files
 
-    met = (outcome.result, outcome.problem, outcome.agent)
+    result, met = outcome.result, (outcome.result, outcome.problem, outcome.agent)
+    lines = json_bytes(RunLines.of(result, *outcome.references).to_json(), indent=None)
     asked: Any = {"asked_episodes": request.played.episodes, "recording": outcome.recording}
-    files = folder_files(*met, outcome.references, **asked)
-    return {**pictures(*met), **files} if request.plot else files
+    files = {LINES: lines, **run_files(*met, **asked)}
+    if not request.plot:
+        return files
+    from adamb.tools.figures.run import agent_files, plot_files
+    from adamb.tools.terminal.run_view import run_title
+
+    title = run_title(result.problem, result.agent, result.core, result.budget_bytes)
+    return {**plot_files(result), **agent_files(outcome.agent, result, outcome.problem, title), **files}

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adamb.budgets.bounds import paper
-from adamb.budgets.bounds.table_one import Row, table_one
-from adamb.budgets.errors import InputError
+from adamb.budgets.bounds.paper import Row, table_one
+from adamb.firmware_model.host.errors import InputError, unknown_name
+from adamb.firmware_model.host.options import paper_gamma, paper_phi
 from adamb.tools import options
 from adamb.tools.outputs import check_outputs, write_atomic, write_json
+from adamb.tools.terminal import progress
 from adamb.tools.terminal.frames import framed, table_console
-from adamb.tools.terminal.waiting import waiting
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,41 +24,39 @@ if TYPE_CHECKING:
 EXAMPLE = "Example: adamb theory --dims 2+1 --episodes 100000; adamb theory oil-laplace --plot regret.png"
 MOST_EPISODES, MOST_DIMENSIONS = 10**15, 10
 PICTURES = (".png", ".svg", ".pdf")
+CONSTANTS = {"lipschitz": 1.0, "epsilon": 0.5, "delta": 0.1}
 POINTS = 80
 """At which regret is shown."""
 COVERED = (
     "The bounds on regret and PAC are up to constants and logarithms. They cover --core reference "
-    "--mode paper --bonus theory and --core double --bonus theory, not the integer core: docs/paper.md."
+    "--agent-set mode=paper,bonus=theory and --core double --agent-set bonus=theory, not the integer core: "
+    "docs/paper.md."
 )
 
 
 def register(app: typer.Typer) -> None:
-    app.command(name="theory", epilog=EXAMPLE)(theory)
+    app.command(name="theory", epilog=EXAMPLE, rich_help_panel="Budgets")(theory)
 
 
 def theory(
     problem: Annotated[
         str | None, typer.Argument(metavar="[PROBLEM]", help="train on it and draw a policy of the past")
     ] = None,
-    dims: Annotated[
-        str | None, typer.Option("--dims", help="state + action dimensions; 1+1, or those of the problem")
-    ] = None,
-    horizon: Annotated[
-        int | None, typer.Option("--horizon", help="steps H of an episode; 5, or those of the problem")
-    ] = None,
+    dims: options.Dims = None,
     episodes: Annotated[int, typer.Option("--episodes", help="episodes K")] = 2000,
-    lipschitz: Annotated[float, typer.Option("--lipschitz", help="L = 1 + L_r + L_V + L_V*L_T")] = 1.0,
-    epsilon: Annotated[float, typer.Option("--epsilon", help="what a good policy may lose (PAC)")] = 0.5,
-    delta: Annotated[float, typer.Option("--delta", help="how often it may lose more (PAC)")] = 0.1,
-    seeds: options.Seeds = 20,
-    seed_base: options.SeedBase = 0,
-    quiet: options.Quiet = False,
+    constants: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            help="k=v: horizon=5, lipschitz=1 (1 + L_r + L_V + L_V*L_T), epsilon=0.5 (what a good policy may lose, "
+            "PAC), delta=0.1 (how often it may lose more)",
+        ),
+    ] = None,
+    seeds: options.Seeds = "20",
     json: options.Json = None,
     plot: Annotated[
-        Path | None,
-        typer.Option("--plot", help="with a problem: true regret beside the bound (.png, .svg, .pdf)"),
+        Path | None, typer.Option("--plot", help="with a problem: true regret beside the bound (.png, .svg, .pdf)")
     ] = None,
-    force: options.Force = False,
 ) -> None:
     """Print the paper's bounds: regret, PAC, sums of bonuses, size, storage, time, and its Table 1.
 
@@ -65,16 +64,17 @@ def theory(
     each seed: the policy that the PAC bound speaks of. What these lose is printed beside epsilon, and how
     fast the true regret of the training grew beside the theorem.
     """
-    if not lipschitz >= 1:
-        raise InputError("lipschitz", lipschitz, "must be at least 1, as L is 1 plus the constants")
+    horizon, numbers = _constants(constants)
     options.bounded("episodes", episodes, 1, 100_000 if problem else MOST_EPISODES)
-    chosen = options.seed_range(seeds, seed_base)
+    chosen = options.seed_range(seeds)
     _check_plot(problem, plot)
-    check_outputs(json, files=[plot] if plot else [], force=force)
+    check_outputs(json, files=[plot] if plot else [])
     d_s, d_a, steps = _job(problem, dims, horizon)
-    found = bounds(d_s, d_a, steps, episodes, lipschitz, epsilon, delta)
-    with waiting(f"training on {problem}", quiet=quiet or problem is None):
-        drawn, regret = (None, None) if problem is None else _train(problem, chosen, episodes, epsilon, found)
+    found = bounds(d_s, d_a, steps, episodes, **numbers)
+    drawn, regret = None, None
+    if problem is not None:
+        with progress(f"training on {problem}"):
+            drawn, regret = _train(problem, chosen, episodes, numbers["epsilon"], found)
     if json != "-":
         console = table_console()
         for table in (bound_table(found), sum_table(found), rows_table(found["table_one"])):
@@ -85,6 +85,21 @@ def theory(
     write_json(json, {**found, "table_one": rows, "past_policy": drawn, "regret": regret})
     if plot is not None and regret is not None:
         write_atomic(plot, _picture(str(problem), found, regret, plot.suffix.lower().lstrip(".")))
+
+
+def _constants(given: list[str] | None) -> tuple[int | None, dict[str, float]]:
+    """The horizon, where it is set, and what else the bounds are of."""
+    typed = options.pairs("set", given)
+    horizon = options.whole_number("horizon", typed.pop("horizon"), 1, 1000) if "horizon" in typed else None
+    for name, text in typed.items():
+        if name not in CONSTANTS:
+            raise unknown_name("set", name, [*CONSTANTS, "horizon"])
+        if not isinstance(options.number_or_word(text), (int, float)):
+            raise InputError(name, text, "must be a number")
+    numbers = {**CONSTANTS, **{name: float(text) for name, text in typed.items()}}
+    if not numbers["lipschitz"] >= 1:
+        raise InputError("lipschitz", numbers["lipschitz"], "must be at least 1, as L is 1 plus the constants")
+    return horizon, numbers
 
 
 def _check_plot(problem: str | None, plot: Path | None) -> None:
@@ -102,29 +117,25 @@ def _job(problem: str | None, dims: str | None, horizon: int | None) -> tuple[in
 
     if problem is None:
         d_s, d_a = parse_dims(dims or "1+1", MOST_DIMENSIONS)
-        return d_s, d_a, options.bounded("horizon", 5 if horizon is None else horizon, 1, 1000)
+        return d_s, d_a, 5 if horizon is None else horizon
     for field, given in (("dims", dims), ("horizon", horizon)):
         if given is not None:
             raise InputError(field, given, f"is that of the problem {problem}; leave it out")
-    from adamb.host_sim.registry import make_problem
+    from adamb.host_sim.problems import make_problem
 
     made = make_problem(problem, [0])
     return made.d_s, made.d_a, made.horizon
 
 
-def bounds(
-    d_s: int, d_a: int, horizon: int, k: int, lipschitz: float, epsilon: float, delta: float
-) -> dict[str, Any]:
+def bounds(d_s: int, d_a: int, horizon: int, k: int, lipschitz: float, epsilon: float, delta: float) -> dict[str, Any]:
     """Every bound of the paper for one job."""
-    d, gamma = d_s + d_a, paper.paper_gamma(d_s)
-    phi = paper.paper_phi(horizon, d, d_s)
+    d, gamma = d_s + d_a, paper_gamma(d_s)
+    phi = paper_phi(horizon, d, d_s)
     size: dict[str, Any] = {"d": d, "gamma": gamma, "phi": phi}
     whole = {**size, "horizon": horizon, "d_s": d_s}
     pac = paper.pac_episodes(epsilon, delta, horizon=horizon, d=d, d_s=d_s, lipschitz=lipschitz)
     if not math.isfinite(pac.value):
-        raise InputError(
-            "epsilon", epsilon, "asks for more episodes than a number can hold; take a larger one"
-        )
+        raise InputError("epsilon", epsilon, "asks for more episodes than a number can hold; take a larger one")
     found = {
         "leaves of a step": paper.partition_size(k, **size),
         "storage, entries": paper.storage(k, **whole),
@@ -147,7 +158,7 @@ def _train(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The policy of PAC and the regret of the training, by the integer core in mode paper."""
     from adamb.host_sim.runner import estimate
-    from adamb.host_sim.studies.past_policy import past_policy
+    from adamb.host_sim.studies.growth import past_policy
 
     past = past_policy(problem, seeds, episodes=episodes, mode="paper")
     lost, share = estimate(past.gap), past.share_within(epsilon)
@@ -184,8 +195,8 @@ def _regret(lost: np.ndarray, found: dict[str, Any], place: str, over: str) -> d
 def _picture(problem: str, found: dict[str, Any], regret: dict[str, Any], kind: str) -> bytes:
     import numpy as np
 
-    from adamb.tools.figures.regret import Regret, regret_figure
-    from adamb.tools.figures.style import house_style, render
+    from adamb.tools.figures import house_style, render
+    from adamb.tools.figures.growth import Regret, regret_figure
 
     job = found["job"]
     points, values = np.array(regret["episodes"]), np.array(regret["values"])
@@ -220,12 +231,7 @@ def sum_table(found: dict[str, Any]) -> Any:
     title = "Bonuses of the balls played at a step: Σ 2^(β·ℓ)/n^α, up to a constant"
     view = framed(title, ["term", "α", "β", "value", "grows as", "α ≤ 1 and αγ − β ≥ 1"], "")
     for name, row in found["bonus_sums"].items():
-        powers = (
-            f"{row['alpha']:.3g}",
-            f"{row['beta']:.3g}",
-            number(row["value"]),
-            f"K^{row['exponent']:.3f}",
-        )
+        powers = (f"{row['alpha']:.3g}", f"{row['beta']:.3g}", number(row["value"]), f"K^{row['exponent']:.3f}")
         view.add_row(name, *powers, "yes" if row["met"] else "no")
     return view
 
@@ -233,9 +239,7 @@ def sum_table(found: dict[str, Any]) -> Any:
 def rows_table(rows: list[Row]) -> Any:
     notes = "\n".join(f"{row.algorithm}: {row.note}" for row in rows if row.note)
     view = framed(
-        "Table 1: worst cases, up to constants and logarithms",
-        ["algorithm", "regret", "time", "space"],
-        notes,
+        "Table 1: worst cases, up to constants and logarithms", ["algorithm", "regret", "time", "space"], notes
     )
     for row in rows:
         shown = ["–" if power is None else f"H K^{power:.3f}" for power in (row.time_k, row.space_k)]

@@ -8,14 +8,14 @@ from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 
-from adamb.budgets.controller import ControllerConfig, make_config
-from adamb.budgets.errors import InputError
-from adamb.budgets.thresholds import EARLY, SplitRule, from_thresholds
+from adamb.budgets.bounds.thresholds import EARLY, SplitRule, from_thresholds
+from adamb.firmware_model.host.errors import InputError
+from adamb.firmware_model.host.options import ControllerConfig, make_config
 
 
 @dataclass(frozen=True, init=False)
 class DeviceSettings:
-    """What `adamb run` takes for its adamb agent, for one problem's dimensions."""
+    """The options of `adamb run` for its adamb agent, for one problem's dimensions."""
 
     d_s: int
     d_a: int
@@ -56,9 +56,9 @@ class DeviceSettings:
 
     @property
     def rule(self) -> SplitRule:
-        """When balls split, down to the finest level that the codes of these dimensions can name."""
+        """The rule by which balls split, down to the finest level that the codes of these dimensions can name."""
         made = self.controller
-        kind = "own" if made.own else "inherited" if self.is_paper else EARLY
+        kind = "own" if made.split_counts else "inherited" if self.is_paper else EARLY
         return from_thresholds(self.d_s + self.d_a, made.thresholds[: made.finest], kind)
 
     def fields(self) -> dict[str, Any]:

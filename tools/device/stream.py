@@ -7,7 +7,6 @@ where it happens.
 
 from __future__ import annotations
 
-import struct
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
-from adamb.budgets.errors import AdambError
+from adamb.firmware_model.host.errors import AdambError
 from adamb.host_sim.problem import Problem
 
 FULL_SCALE = 65536
@@ -70,11 +69,6 @@ class Stream:
         joined = np.concatenate([self.states, rewards, self.next_states], axis=2)
         return joined.astype("<u2").tobytes()
 
-    def program_input(self) -> bytes:
-        """The whole job as one file: sizes, configuration, steps."""
-        head = struct.pack("<III", len(self.config), self.words, self.episodes)
-        return head + self.config + bytes(-len(self.config) % 4) + self.inputs()
-
 
 def to_words(values: np.ndarray) -> np.ndarray:
     """[0, 1] as Q0.16, rounded down; 1 becomes the largest word."""
@@ -85,9 +79,7 @@ def digest(block: bytes) -> int:
     return zlib.crc32(block)
 
 
-def record(
-    title: str, problem: Problem, core: TargetCore, config: bytes, words: int, episodes: int
-) -> Stream:
+def record(title: str, problem: Problem, core: TargetCore, config: bytes, words: int, episodes: int) -> Stream:
     """Let `core` play instance 0 of `problem` and write down what happened."""
     shape = (episodes, problem.horizon)
     states = np.zeros((*shape, problem.d_s), np.uint16)
@@ -111,15 +103,9 @@ def record(
     return Stream(title, config, words, states, rewards, next_states, actions, tuple(digests))
 
 
-def replay(
-    stream: Stream,
-    core: TargetCore,
-    *,
-    episodes: int | None = None,
-    stop: Callable[[], bool] = lambda: False,
-) -> None:
+def replay(stream: Stream, core: TargetCore, *, stop: Callable[[], bool] = lambda: False) -> None:
     """Replay the stream on a target; the first difference is an exception that names episode and step."""
-    for k in range(stream.episodes if episodes is None else episodes):
+    for k in range(stream.episodes):
         for h in range(stream.horizon):
             played = tuple(core.act(h, stream.states[k, h].tolist()))
             recorded = tuple(stream.actions[k, h].tolist())

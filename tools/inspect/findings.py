@@ -1,4 +1,4 @@
-"""What can be said about one block: is it sound, who owns its bytes, what has it learnt."""
+"""Findings about one block: is it sound, who owns its bytes, what has it learnt."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from adamb.budgets.ledger import DamagedBlock, Ledger, read_ledger
+from adamb.budgets.ledger import Ledger, ledger_of
 from adamb.firmware_model import _spec
 from adamb.firmware_model.config import usable
 from adamb.firmware_model.host import binding
-from adamb.host_sim.blocks.view import BlockView
+from adamb.firmware_model.host.errors import InputError
+from adamb.firmware_model.host.reader import BlockView, DamagedBlock
 from adamb.tools.inspect.block_file import BlockFile
 
 
 class Inspection:
-    """What is known about one block; a block of another version raises, a damaged one is described."""
+    """Everything known about one block; a block of another version raises, a damaged one is described."""
 
     def __init__(self, file: BlockFile) -> None:
         self.file, self.words = file, np.ascontiguousarray(file.words)
@@ -26,29 +27,21 @@ class Inspection:
         self.view: BlockView | None = None
         self.ledger: Ledger | None = None
         if not usable(self.words.tolist()) and self._agrees():
-            BlockView(self.words)
+            raise InputError("file", str(file.path), "was written by another version of the core")
         self._look()
 
     def _agrees(self) -> bool:
-        """Whether the sealed words make sense: then the block is of another version, else it is damaged."""
+        """True if the sealed words make sense: then the block is of another version, else it is damaged."""
         w = self.words.tolist()
-        steps = _spec.H_WORDS + 1 + (w[_spec.H_SCALE] >> 8) + (w[_spec.H_DIMS] >> 8) * _spec.S_WORDS
+        steps = _spec.H_WORDS + 1 + (w[_spec.H_SCALE] >> 8) + ((w[_spec.H_DIMS] >> 8) + 1) * _spec.S_WORDS
         return (steps + 3) >> 2 == w[_spec.H_POOL_AT] and w[_spec.H_FRESH] <= w[_spec.H_UNITS] <= len(w) // 4
 
     def _look(self) -> None:
         try:
-            view = BlockView(self.words)
-            for h in range(view.horizon):
-                view.balls(h)
-                view.values(h)
-            self.view = view
+            self.view = BlockView(self.words)
+            self.ledger = ledger_of(self.view, len(self.words))
         except DamagedBlock as error:
             self.problems.append(str(error))
-        try:
-            self.ledger = read_ledger(self.words.tolist())
-        except DamagedBlock as error:
-            if str(error) not in self.problems:
-                self.problems.append(str(error))
         pointer = binding.ffi.from_buffer("uint16_t[]", self.words)
         self.check_code = int(binding.lib.adamb_check(pointer, len(self.words)))
         if self.check_code and not self.problems:
@@ -97,6 +90,16 @@ class Inspection:
             found.append({"h": h, "cells": len(cells), "min": min(worth), "mean": mean, "max": max(worth)})
         return found
 
+    @property
+    def episodes(self) -> dict[str, Any] | None:
+        """What the next episode is, and what is known of both kinds."""
+        view = self.view
+        if view is None:
+            return None
+        kinds = {name: kind._asdict() for name, kind in view.kinds.items()}
+        kinds["held"] |= {"action": view.held_action, "value": view.held_value, "balls": len(view.held_balls)}
+        return {"next": view.next_kind, **kinds}
+
     def to_json(self) -> dict[str, Any]:
         view, ledger = self.view, self.ledger
         return {
@@ -111,6 +114,7 @@ class Inspection:
             "check": self.check_code,
             "configuration": None if view is None else view.describe(),
             "counters": None if view is None else view.counters,
+            "episodes": self.episodes,
             "ledger": None if ledger is None else ledger.bytes,
             "used_bytes": None if ledger is None else ledger.used_bytes,
             "peak_bytes": None if ledger is None else ledger.peak_bytes,

@@ -6,9 +6,9 @@ import sys
 from array import array
 from pathlib import Path
 
-from adamb.budgets.errors import InputError
 from adamb.firmware_model import _spec, check, snapshot
 from adamb.firmware_model.host import binding
+from adamb.firmware_model.host.errors import InputError
 
 _AT_DIMS = _spec.SNAPSHOT_HEAD_BYTES + 2 * _spec.H_DIMS
 

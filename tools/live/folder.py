@@ -9,7 +9,7 @@ from html import escape
 from importlib import resources
 from pathlib import Path
 
-from adamb.budgets.errors import AdambError
+from adamb.firmware_model.host.errors import AdambError
 from adamb.tools.live.server import HTML, JSON, Route
 from adamb.tools.outputs import describe_os_error
 from adamb.tools.report.page import build_from
@@ -64,7 +64,4 @@ class WatchedFolders:
         return html.replace("</html>", f"{added}</html>").encode()
 
     def routes(self) -> dict[str, Route]:
-        return {
-            "/": (HTML, self.page),
-            "/stamp.json": (JSON, lambda: json.dumps({"stamp": self.stamp()}).encode()),
-        }
+        return {"/": (HTML, self.page), "/stamp.json": (JSON, lambda: json.dumps({"stamp": self.stamp()}).encode())}

@@ -6,7 +6,7 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from html import escape
 from importlib import import_module, resources
@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adamb.host_sim.results.curves import reward_curve
+from adamb.host_sim.results.run import reward_curve
 from adamb.tools.live.server import HTML, JSON, serving
 
 if TYPE_CHECKING:
-    from adamb.host_sim.agent import Progress
+    from adamb.host_sim.agents import Progress
 
 INTERVAL = 0.25
 """Seconds between two looks at the run; without a browser that asks, none is taken."""
@@ -26,7 +26,6 @@ ASKING = 2.0
 """A browser that has asked in the last so many seconds is still there."""
 POINTS = 200
 LIVE_COUNTERS = ("leaves", "refused_splits", "reclaims", "restarts")
-Hook = Callable[["Progress"], object]
 
 
 class LiveRun:
@@ -40,18 +39,13 @@ class LiveRun:
         self.last: Progress | None = None
         self.seen = threading.Event()
 
-    def follow(self, hook: Hook) -> Hook:
-        """The progress hook of a run, which also looks now and then."""
-
-        def both(progress: Progress) -> object:
-            self.last = progress
-            self._note_bytes(progress)
-            now = time.monotonic()
-            if now - self.looked >= INTERVAL and now - self.asked < ASKING:
-                self.look(now)
-            return hook(progress)
-
-        return both
+    def __call__(self, progress: Progress) -> None:
+        """An observer of the run."""
+        self.last = progress
+        self._note_bytes(progress)
+        now = time.monotonic()
+        if now - self.looked >= INTERVAL and now - self.asked < ASKING:
+            self.look(now)
 
     def _note_bytes(self, progress: Progress) -> None:
         """At a few hundred points of the run, whether somebody looks or not."""
@@ -101,8 +95,8 @@ class LiveRun:
 
 
 @contextmanager
-def live_run(port: int, title: str) -> Iterator[Callable[[Hook], Hook]]:
-    """What makes a progress hook one that a page follows."""
+def live_run(port: int, title: str) -> Iterator[list[LiveRun]]:
+    """The observers of a run that a page follows."""
     import_module("scipy.stats")  # intervals need it; in the middle of the run it would stop it for a second
     live = LiveRun(title)
     page = page_html(title)
@@ -114,7 +108,7 @@ def live_run(port: int, title: str) -> Iterator[Callable[[Hook], Hook]]:
     with serving(port, {"/": (HTML, opened), "/state.json": (JSON, live.content)}) as address:
         print(f"live page: {address} (for browsers on this computer only)", file=sys.stderr, flush=True)
         try:
-            yield live.follow
+            yield [live]
         finally:
             live.end()
 

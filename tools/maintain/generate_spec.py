@@ -9,17 +9,53 @@ from __future__ import annotations
 
 import hashlib
 import math
-import sys
 import tomllib
+from dataclasses import dataclass
 from pathlib import Path
 
 FIRMWARE = Path(__file__).resolve().parents[2] / "firmware_model"
-NOTICE = "Generated from spec.toml by `make spec`; do not edit."
+NOTICE = "Generated from spec.toml by `make core`; do not edit."
+
+
+#: What a part says of itself; the rest of its table are numbers.
+ABOUT = ("title", "rules", "without")
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A part of the learner: its tuned numbers, the rules that use them, and those of the core without it."""
+
+    name: str
+    title: str  # empty: nothing can be left out
+    rules: tuple[str, ...]
+    numbers: dict[str, int]
+    without: dict[str, int]
+
+    @property
+    def switch(self) -> str:
+        """The macro with which a build of the C core leaves the part out."""
+        return f"ADAMB_WITHOUT_{self.name.upper()}"
+
+
+def parts(spec: dict | None = None) -> list[Part]:
+    """The parts of the learner, in the order of spec.toml."""
+    found = []
+    for name, table in (spec or tomllib.loads((FIRMWARE / "spec.toml").read_text()))["parts"].items():
+        numbers = {key.upper(): value for key, value in table.items() if key not in ABOUT}
+        without = {key.upper(): value for key, value in table.get("without", {}).items()}
+        found.append(Part(name, table.get("title", ""), tuple(table["rules"]), numbers, without))
+    return found
+
+
+def _tuned(spec: dict, *, hashed: bool) -> dict[str, int]:
+    """Numbers of the parts: those that the hash of the block covers, or those that it leaves out."""
+    covered = {name.upper() for name in spec["hashed"]}
+    return {name: value for part in parts(spec) for name, value in part.numbers.items() if (name in covered) == hashed}
 
 
 def names(spec: dict) -> dict[str, int]:
-    """Every constant of the specification with its value, in a stable order."""
-    values = {name.upper(): value for name, value in spec["constants"].items()}
+    """Every constant that the hash covers with its value, in a stable order."""
+    values = {name.upper(): value for name, value in spec["constants"].items()} | _tuned(spec, hashed=True)
     values |= {f"FLAG_{name.upper()}": 1 << bit for name, bit in spec["flags"].items()}
     values |= {f"SHARE_{name.upper()}": value for name, value in spec["share"].items()}
     for section, prefix in (("header", "H"), ("step", "S"), ("record", "R")):
@@ -40,7 +76,7 @@ def storage_names(spec: dict) -> dict[str, int]:
 
 def learner_names(spec: dict) -> dict[str, int]:
     """Tuned constants outside the hash of the block: one learnt with other values is still a block."""
-    return {name.upper(): value for name, value in spec["learner"].items()}
+    return _tuned(spec, hashed=False)
 
 
 def tables() -> dict[str, list[int]]:
@@ -85,9 +121,18 @@ def python_text(values: dict[str, int]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def c_text(values: dict[str, int]) -> str:
+def _defined(name: str, value: int, without: dict[str, tuple[str, int]]) -> list[str]:
+    """A number of the C core; one that has another value without its part has both."""
+    line = f"#define ADAMB_{name} ({value})"
+    if name not in without:
+        return [line]
+    switch, other = without[name]
+    return [f"#ifdef {switch}", f"#define ADAMB_{name} ({other})", "#else", line, "#endif"]
+
+
+def c_text(values: dict[str, int], without: dict[str, tuple[str, int]]) -> str:
     lines = [f"/* {NOTICE} */", "#ifndef ADAMB_SPEC_H", "#define ADAMB_SPEC_H", ""]
-    lines += [f"#define ADAMB_{name} ({value})" for name, value in values.items() if not public(name)]
+    lines += [line for name, value in values.items() if not public(name) for line in _defined(name, value, without)]
     for name, entries in tables().items():
         rows = [", ".join(map(str, entries[i : i + 12])) for i in range(0, len(entries), 12)]
         lines += [f"#define ADAMB_{name} {{ \\", *(f"    {row}, \\" for row in rows), "}"]
@@ -101,18 +146,15 @@ def generate() -> dict[Path, str]:
     values["SPEC_HASH"] = spec_hash(values)
     learner = learner_names(spec)
     values |= learner | {"LEARNER_HASH": learner_hash(learner)} | storage_names(spec)
-    return {FIRMWARE / "_spec.py": python_text(values), FIRMWARE / "c" / "adamb_spec.h": c_text(values)}
+    without = {name: (part.switch, value) for part in parts(spec) for name, value in part.without.items()}
+    return {FIRMWARE / "_spec.py": python_text(values), FIRMWARE / "c" / "adamb_spec.h": c_text(values, without)}
 
 
 def main() -> None:
-    stale = [path for path, text in generate().items() if not path.exists() or path.read_text() != text]
-    if "--check" in sys.argv:
-        if stale:
-            sys.exit("stale, run `make spec`: " + ", ".join(path.name for path in stale))
-        return
     for path, text in generate().items():
-        path.write_text(text)
-        print(f"wrote {path.relative_to(FIRMWARE.parent)}")
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)
+            print(f"wrote {path.relative_to(FIRMWARE.parent)}")
 
 
 if __name__ == "__main__":

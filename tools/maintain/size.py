@@ -14,6 +14,7 @@ from adamb.tools.cli import app
 
 ROOT = Path(__file__).parents[2]
 PLAIN_RUN = "from adamb.tools.cli import main; main(['run', 'oil-laplace', '--seeds', '1', '--quiet'])"
+DOOR = "if __name__ == " + '"__main__"'
 LOADED = "; import sys; print(sum(name.startswith('adamb.') for name in sys.modules))"
 
 
@@ -25,16 +26,19 @@ def leaves(command: Any) -> list[Any]:
     return [leaf for each in below for leaf in leaves(each)]
 
 
-def main() -> None:
+def main(_: list[str]) -> None:
     git = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
     lines = {name: (ROOT / name).read_bytes().count(b"\n") for name in git.stdout.splitlines()}
     product = ("firmware_model/", "host_sim/", "budgets/", "tools/")
     tests = [name for name in lines if name.startswith("tests/") and not name.startswith("tests/vectors/")]
     core = [(ROOT / name).read_text() for name in lines if re.fullmatch(r"firmware_model/c/\w+\.c", name)]
-    defined = re.compile(r"^(?!static|ADAMB_APART)\w[^;=]*?\)\n\{", re.MULTILINE)
+    defined = re.compile(r"^(?!static|ADAMB_NOINLINE)\w[^;=]*?\)\n\{", re.MULTILINE)
     extern = sum(len(defined.findall(text)) for text in core)
     commands = leaves(typer.main.get_command(app))
     targets = re.search(r"^\.PHONY: (.*)", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    doors = [
+        name for name in lines if name.endswith(".py") and name != "tools/cli.py" and DOOR in (ROOT / name).read_text()
+    ]
     readme = (ROOT / "README.md").read_text()
     loaded = subprocess.run([sys.executable, "-c", PLAIN_RUN + LOADED], capture_output=True, text=True)
     figures = {
@@ -48,13 +52,10 @@ def main() -> None:
         "commands": len(commands),
         "parameters": sum(len(command.params) for command in commands),
         "make targets": len(targets[1].split()) if targets else 0,
+        "other entry points": len(doors),
         "modules loaded by a plain run": (loaded.stdout.split() or ["?"])[-1],
         "words of the README": len(readme.split()),
         "its first code in line": readme[: readme.index("```")].count("\n") + 1,
     }
     for name, figure in figures.items():
         print(f"{figure:>7}  {name}")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,7 @@
-"""How much each part of the learning contributes: `python -m adamb.tools.measure.ablation`.
+"""How much each part of the learning contributes: `python -m adamb.tools.maintain parts`.
 
-Builds the C core once as it is and once without each part, by changing a line of a copy of its sources, and
-plays all of them untuned on the same seeds, at 4 KiB or `--budget`. A cell says by how many per cent the core
+Builds the C core once as it is and once without each part, whose switch is in spec.toml, and plays all of
+them untuned on the same seeds, at 4 KiB or `--budget`. A cell says by how many per cent the core
 without it earns less (above zero: the part helps), with a 95 % interval over paired seeds. `jump` changes at
 half time, `walk` a little in every episode.
 """
@@ -9,11 +9,8 @@ half time, `walk` a little in every episode.
 from __future__ import annotations
 
 import argparse
-import shutil
-import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +19,15 @@ from cffi import FFI
 from joblib import Parallel, delayed
 from scipy import stats
 
-from adamb.budgets.errors import AdambError
-from adamb.budgets.sizes import format_bytes, parse_size
-from adamb.firmware_model import _spec
 from adamb.firmware_model.host import _binding_build as build
 from adamb.firmware_model.host import binding
+from adamb.firmware_model.host.errors import AdambError
+from adamb.firmware_model.host.sizes import format_bytes, parse_size
 from adamb.host_sim.agents import make_agent
-from adamb.host_sim.registry import make_problem
+from adamb.host_sim.problems import make_problem
 from adamb.host_sim.runner import simulate
+from adamb.tools.maintain import generate_spec
+from adamb.tools.maintain.generate_spec import Part
 
 EPISODES, FIRST_SEED = 2000, 60000
 PROBLEMS = (
@@ -40,103 +38,16 @@ PROBLEMS = (
 DRIFT = {"": "none", "jump": "half", "walk": "walk"}
 
 
-@dataclass(frozen=True)
-class AblatedLine:
-    """A line of a source file, and what stands there without the part."""
-
-    name: str
-    file: str
-    line: str
-    without: str
-
-    def remove(self, sources: Path) -> None:
-        """Change the line in a copy of the sources."""
-        path = sources / self.file
-        text = path.read_text()
-        if text.count(self.line) != 1:
-            raise SystemExit(f"ablation: {self.file} has no single line {self.line!r}: adapt {__file__}")
-        path.write_text(text.replace(self.line, self.without))
+PARTS = [part for part in generate_spec.parts() if part.title]
 
 
-def constant(name: str, of_spec: str, without: int) -> AblatedLine:
-    """A part that goes when its constant has another value."""
-    usual = f"#define ADAMB_{of_spec} ({getattr(_spec, of_spec)})"
-    return AblatedLine(name, "adamb_spec.h", usual, f"#define ADAMB_{of_spec} ({without})")
-
-
-PARTS = (
-    AblatedLine(
-        "follows finer actions", "adamb_core.c", "if (!has_flag(w, ADAMB_FLAG_RANDOM)) {", "if (0) {"
-    ),
-    AblatedLine(
-        "keeps the finer action",
-        "adamb_value.c",
-        "if (c->paper || !finer) {",
-        "if (1) {",
-    ),
-    AblatedLine("splits early", "adamb_learn.c", "(c->parent == 0 ||", "(1 ||"),
-    constant("splits small balls late", "LATE_LEVEL", 15),
-    constant("bonus within the size of its ball", "BONUS_SIDES", 64),
-    constant("bonus fades", "FADE_MOST", 0),
-    constant(f"{_spec.FINEST_EXTRA} more levels", "FINEST_EXTRA", 0),
-    constant("lifts what was never visited", "RANK_LIFT", 0),
-    AblatedLine(
-        "weighs the future",
-        "adamb_rank.c",
-        "256 - adamb_number_divide(spread << 8, effect) : 0);",
-        "256 : 256);",
-    ),
-    constant(f"remembers {1 << _spec.MEMORY_SHIFT} samples", "MEMORY_SHIFT", 14),
-    constant("borrows from the parent", "PARENT_MOST", 0),
-    constant(f"an alarm takes {1 << _spec.DETECT_SPELL_SHIFT} episodes", "DETECT_SPELL_SHIFT", 0),
-    AblatedLine("refreshes any cell", "adamb_core.c", "if (c->wide) {", "if (0) {"),
-    AblatedLine("but divides none for it", "adamb_refresh.c", "c->best_level = 0;", ""),
-    AblatedLine(
-        "V cells that agree are one",
-        "adamb_internal.h",
-        ">> (ADAMB_VALUE_NEAR_SHIFT + 1) == 0;",
-        ">> (ADAMB_VALUE_NEAR_SHIFT + 1) == 0 && 0;",
-    ),
-    AblatedLine(
-        "bonus follows the best rewards",
-        "adamb_adapt.c",
-        "s[ADAMB_S_REWARD_TOP] = (uint16_t)(reward > top ? reward : top);",
-        "(void)top;",
-    ),
-    AblatedLine(
-        "mean of all rewards at first",
-        "adamb_adapt.c",
-        "while (n >> rate == 0) {",
-        "while (0) {",
-    ),
-    constant(f"looks ahead always for {_spec.NEXT_ALWAYS} episodes", "NEXT_ALWAYS", 0),
-    AblatedLine(
-        "looks ahead before acting", "adamb_refresh.c", "uint8_t h = c->h;", "uint8_t h = c->h;\nreturn 0;"
-    ),
-    constant(f"detector looks back {_spec.DETECT_WINDOW} episodes", "DETECT_WINDOW", 32),
-    constant("fine cells in the sharing test", "SHARE_LOST_MORE", _spec.SHARE_LOST_FEW),
-    AblatedLine(
-        "a fold raises no Q",
-        "adamb_reclaim.c",
-        "c->shared && before > after ? surplus : surplus + before - after",
-        "surplus + before - after",
-    ),
-    constant(f"a split asks for {_spec.SPLIT_ROOM} units", "SPLIT_ROOM", 1),
-    constant("spares leaves that are played", "PLAYED_MASK", 0),
-    constant(f"reclaims in one observe of {_spec.RECLAIM_MASK + 1}", "RECLAIM_MASK", 15),
-)
-
-
-def built(folder: Path, part: AblatedLine | None) -> Path:
+def built(folder: Path, part: Part | None) -> Path:
     """A library of the core without the part, in the folder."""
-    sources = folder / "c"
-    shutil.copytree(build.FIRMWARE / "c", sources)
-    if part is not None:
-        part.remove(sources)
+    folder.mkdir()
     library = folder / "core.so"
-    batch = build.FIRMWARE / "host" / "batch"
-    files = [*sorted(sources.glob("*.c")), *sorted(batch.glob("*.c"))]
-    binding.compile_library(files, library, [*build.FLAGS, f"-I{sources}", f"-I{batch}"])
+    flags = [*build.FLAGS, *([f"-D{part.switch}"] if part else [])]
+    places = [f"-I{build.FIRMWARE / place}" for place in build.FOLDERS]
+    binding.compile_library(build.SOURCES, library, [*flags, *places])
     return library
 
 
@@ -157,9 +68,7 @@ def play(library: Path, problem: str, seeds: int, budget: int) -> np.ndarray:
     return returns
 
 
-def measured(
-    parts: Sequence[AblatedLine], seeds: int, jobs: int, budget: int
-) -> dict[tuple[AblatedLine | None, str], np.ndarray]:
+def measured(parts: Sequence[Part], seeds: int, jobs: int, budget: int) -> dict[tuple[Part | None, str], np.ndarray]:
     """What each core earns on each problem; a core is built once for all of them."""
     variants = (None, *parts)
     with tempfile.TemporaryDirectory() as folder, Parallel(n_jobs=jobs) as parallel:
@@ -203,9 +112,5 @@ def main(arguments: list[str] | None = None) -> int:
     print("|---" * (len(PROBLEMS) + 1) + "|")
     for part in parts:
         cells = (cell(played[None, problem], played[part, problem]) for problem in PROBLEMS)
-        print(f"| {part.name} | {' | '.join(cells)} |")
+        print(f"| {part.title} | {' | '.join(cells)} |")
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

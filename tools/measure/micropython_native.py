@@ -1,9 +1,6 @@
 """What the controller costs under MicroPython, by the form it has there: flash, heap, instructions of a call.
 
-    python -m adamb.tools.measure.micropython_native            # measure: builds MicroPython, minutes
-    python -m adamb.tools.measure.micropython_native --write    # and keep the result, which documents show
-    python -m adamb.tools.measure.micropython_native --ratio    # only how much faster C is on this computer
-    python -m adamb.tools.device.micropython.costs              # show what is kept
+`make core ONLY=costs` builds MicroPython, measures and keeps the result, which documents show.
 
 Firmware of MicroPython's own qemu port runs in QEMU, where instructions are counted exactly. A loop in Python
 makes every call, as a program does; what reading the timer costs is taken off. For every number of dimensions
@@ -13,19 +10,17 @@ instructions a form needs for one of the C core.
 
 from __future__ import annotations
 
-import re
+import json
 import subprocess
 import sys
-import tomllib
-from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
 from adamb.firmware_model import _spec
 from adamb.tools.device.emulator.core import EmulatedCore
 from adamb.tools.device.latency.meters import memory_for
-from adamb.tools.device.micropython import sources
-from adamb.tools.device.micropython.costs import CORES, KEPT, ON_BOARDS, PLANNED, FormCost, ShapeCost, report
+from adamb.tools.device.micropython import builds
+from adamb.tools.device.micropython.costs import CORES, ON_BOARDS, PLANNED, FormCost, ShapeCost
 from adamb.tools.device.micropython.machine import MicroPythonMachine, instructions
 from adamb.tools.device.micropython.package import board_files, fast_path
 from adamb.tools.device.settings import DeviceSettings
@@ -34,7 +29,7 @@ from adamb.tools.measure.job_costs import TARGET
 MACHINES = {"mps2-an385": ("Cortex-M3", "armv7m"), "microbit": ("Cortex-M0", "armv6m")}
 BLOCK_BYTES, STEPS, HORIZON = 4096, 2000, 5
 SIZES = range(1, _spec.DIM_MAX + 1)
-FAST = "/lib/adamb/firmware_model/fast.py"
+FAST = "/lib/adamb/fast.py"
 
 # Prints heap of the import, ticks of all act calls and of all observe calls, and a sum of the block.
 _PROGRAM = """
@@ -43,7 +38,7 @@ from array import array
 {clock}
 gc.collect()
 before = gc.mem_alloc()
-from adamb.firmware_model import core
+from adamb import core
 gc.collect()
 heap = gc.mem_alloc() - before
 block = array("H", bytes({block}))
@@ -85,28 +80,6 @@ mem32[0xE000E010] = 5
 def now():
     return 0xFFFFFF - mem32[0xE000E018]
 """
-# Prints the seconds that the processor spends on many steps; a single call is too short for its clock.
-_STEPS = """
-from array import array
-from time import clock
-from adamb.firmware_model import core
-controller = core.init(core.Config(), array("H", bytes(4096)))
-state, action = array("H", (32768,)), array("H", (0,))
-def play(steps):
-    x = 1
-    for k in range(steps):
-        controller.act(k % 5, state, action)
-        x = (x * 4997 + 13849) & 0xFFFF
-        reward = 65535 - abs(action[0] - state[0])
-        state[0] = (state[0] >> 1) + (x >> 1)
-        controller.observe(k % 5, reward, state)
-        if k % 5 == 4:
-            controller.end_episode()
-start = clock()
-play(50000)
-print(clock() - start)
-"""
-UNIX_RUNS = 7
 
 
 def _program(d_s: int = 1, d_a: int = 1) -> str:
@@ -128,13 +101,13 @@ def _files(core: str, arch: str) -> dict[str, Path | bytes | str]:
     if core == "viper":
         files[FAST] = fast_path()
     if core == "mpy":
-        files["/adamb.mpy"] = sources.native_mpy(arch)
+        files["/adamb.mpy"] = builds.native_mpy(arch)
     return files
 
 
 def _counted(machine: str, core: str, program: str) -> tuple[int, int, int, int]:
     """Heap of the import, mean instructions of act and of observe, and the sum of the block."""
-    firmware = sources.qemu_firmware(machine, native=core == "module")
+    firmware = builds.qemu_firmware(machine, native=core == "module")
     with MicroPythonMachine(machine, firmware, seconds=1200) as board:
         board.put(_files(core, MACHINES[machine][1]))
         output = board.run(program).require_success().output
@@ -149,8 +122,8 @@ def measured(machine: str, core: str) -> tuple[FormCost, int]:
     files = _files(core, arch).values()
     flash = sum(each.stat().st_size if isinstance(each, Path) else len(each) for each in files)
     if core == "module":
-        flash = _elf_bytes(sources.qemu_firmware(machine, native=True))
-        flash -= _elf_bytes(sources.qemu_firmware(machine, native=False))
+        flash = _elf_bytes(builds.qemu_firmware(machine, native=True))
+        flash -= _elf_bytes(builds.qemu_firmware(machine, native=False))
     heap, act, observe, total = _counted(machine, core, _program())
     return FormCost(processor, core, flash, heap, act, observe), total
 
@@ -208,55 +181,20 @@ def measure() -> list[FormCost]:
     return rows
 
 
-def unix_ratio() -> float:
-    """How many times as long as with the C core in the program a step takes here with the Python core."""
-    import tempfile
-
-    times = []
-    for native in (False, True):
-        with tempfile.TemporaryDirectory() as scratch:
-            folder = Path(scratch)
-            for place, path in ({} if native else board_files("mpy")).items():
-                target = folder / place.strip("/")
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(path.read_bytes())
-            script = f"import sys\nsys.path.append({str(folder / 'lib')!r})\n{_STEPS}"
-            program = str(sources.unix_program(native=native))
-            times.append(min(float(sources.run(program, "-c", script)) for _ in range(UNIX_RUNS)))
-    return times[0] / times[1]
-
-
 def versions() -> dict[str, str]:
-    compiler = subprocess.run([sources.CROSS, "-dumpversion"], capture_output=True, text=True).stdout.strip()
-    return {"micropython": sources.version(sources.require(sources.CROSS)), "compiler": compiler}
+    compiler = subprocess.run([builds.CROSS, "-dumpversion"], capture_output=True, text=True).stdout.strip()
+    return {"micropython": builds.version(builds.require(builds.CROSS)), "compiler": compiler}
 
 
-def kept_text(rows: Sequence[FormCost], shapes: Sequence[ShapeCost], ratio: float) -> str:
-    """What is kept, as TOML."""
-    lines = ["# Written by python -m adamb.tools.measure.micropython_native --write; calls in instructions."]
+def measured_text() -> str:
+    """What is kept, as TOML, measured now."""
+    lines = ["# Written by `make core ONLY=costs`; calls in instructions."]
     lines += [f'{name} = "{value}"' for name, value in versions().items()]
     lines += [f"block_bytes = {BLOCK_BYTES}", f"horizon = {HORIZON}", f"steps = {STEPS}"]
-    lines += [f"unix_ratio = {ratio:.0f}"]
-    for table, entries in (("rows", rows), ("shapes", shapes)):
+    for table, entries in (("rows", measure()), ("shapes", measure_shapes())):
+        lines += ["", f"{table} = ["]
         for entry in entries:
-            fields = [
-                f"{name} = {f'{value!r}'.replace(chr(39), chr(34))}" for name, value in vars(entry).items()
-            ]
-            lines += ["", f"[[{table}]]", *fields]
+            fields = [f"{name} = {json.dumps(value)}" for name, value in vars(entry).items()]
+            lines.append(f"    {{ {', '.join(fields)} }},")
+        lines.append("]")
     return "\n".join(lines) + "\n"
-
-
-def main(arguments: Sequence[str]) -> int:
-    if "--ratio" in arguments:
-        kept = KEPT.read_text(encoding="utf-8")
-        text = re.sub(r"(?m)^unix_ratio = .*$", f"unix_ratio = {unix_ratio():.0f}", kept)
-    else:
-        text = kept_text(measure(), measure_shapes(), unix_ratio())
-    if "--write" in arguments:
-        KEPT.write_text(text, encoding="utf-8")
-    print(report(tomllib.loads(text)))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

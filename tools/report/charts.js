@@ -90,7 +90,7 @@ function spread(labels, gap, low, high) {
 
 class LineChart {
   /* options: x {label, log, pad, format, ticks}, y {label, format, log, top, bottom}, series [{name, colour, dash, x, y,
-   * low, high, step, dots, thin, faint}], rules [{y, name, colour, dash}], marks [{x, name}], height. */
+   * low, high, step, dots, thin, faint, stacked}], rules [{y, name, colour, dash}], marks [{x, name}], height. */
   constructor(host, options) {
     this.host = host;
     this.options = options;
@@ -142,7 +142,7 @@ class LineChart {
     for (const each of series) if (each.low) body.append(this._band(each));
     for (const rule of options.rules || []) body.append(this._rule(rule));
     (options.marks || []).forEach((mark, i) => body.append(this._mark(mark, i)));
-    for (const each of series) body.append(this._line(each), ...(each.dots ? this._dots(each) : []));
+    for (const each of series) if (!each.stacked) body.append(this._line(each), ...(each.dots ? this._dots(each) : []));
     svg.append(body);
     if (beside) this._names(svg, named);
     this.legend.hidden = beside;
@@ -157,7 +157,7 @@ class LineChart {
     this.series = series;
   }
 
-  /* What the axes span, and the ticks of the vertical one. */
+  /* The ranges of the axes, and the ticks of the vertical one. */
   _domains(series) {
     const { x, y } = this.options;
     const xs = series.flatMap((each) => [each.x[0], each.x[each.x.length - 1]]);
@@ -248,7 +248,7 @@ class LineChart {
     const upper = this._points(each, each.high);
     const lower = this._points(each, each.low).reverse();
     const path = [...upper, ...lower].map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`);
-    return svgNode("path", { d: path.length ? `M${path.join("L")}Z` : "", class: "band", style: `fill:${each.colour}` });
+    return svgNode("path", { d: path.length ? `M${path.join("L")}Z` : "", class: each.stacked ? "stack" : "band", style: `fill:${each.colour}` });
   }
 
   _rule(rule) {

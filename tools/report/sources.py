@@ -1,4 +1,4 @@
-"""What a report is about: folders of runs, measurements, profiles, sweeps and leagues, each under a label."""
+"""Sources of a report: folders of runs, measurements, profiles, sweeps and benchmarks, each under a label."""
 
 from __future__ import annotations
 
@@ -7,16 +7,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from adamb.budgets.errors import InputError
-from adamb.budgets.sizes import format_cap
-from adamb.host_sim.results.chip import CHIP, ChipFolder, ChipSummary
-from adamb.host_sim.results.latency import LATENCY, LatencyFolder, LatencySummary
-from adamb.host_sim.results.league import LEAGUE, LeagueResult, read_league
-from adamb.host_sim.results.lines import RunLines, read_lines
-from adamb.host_sim.results.paper import PaperFolder, read_paper
-from adamb.host_sim.results.profile import PROFILE, ProfileSummary, read_profile
+from adamb.firmware_model.host.errors import InputError
+from adamb.firmware_model.host.sizes import format_cap
+from adamb.host_sim.results import read_record
+from adamb.host_sim.results.measurements import (
+    CHIP,
+    LATENCY,
+    PROFILE,
+    ChipSummary,
+    LatencyFolder,
+    LatencySummary,
+    ProfileSummary,
+    read_profile,
+)
 from adamb.host_sim.results.run import RUN, RunFolder, RunSummary
-from adamb.host_sim.results.sweep import META, SweepFolder
+from adamb.host_sim.results.sweep import BENCHMARK, META, BenchmarkResult, PaperFolder, SweepFolder, read_paper
 from adamb.tools.inspect.findings import Inspection
 
 
@@ -26,17 +31,17 @@ def seed_span(first: int, count: int) -> str:
 
 @dataclass
 class Source:
-    """One thing of which the report tells; `place` is its folder or file."""
+    """One thing that the report is about; `place` is its folder or file."""
 
     place: Path
     label: str
 
     def parts(self) -> tuple[str, ...]:
-        """What it is, from the general to the special."""
+        """Its description in words, from the general to the special."""
         return (self.label,)
 
     def facts(self) -> dict[str, Any]:
-        """Where the numbers come from; None is not known."""
+        """Origin of the numbers; None is not known."""
         return {}
 
 
@@ -45,7 +50,6 @@ class RunSource(Source):
     """A folder of `adamb run`."""
 
     run: RunFolder
-    lines: RunLines | None = None
 
     @property
     def summary(self) -> RunSummary:
@@ -94,8 +98,8 @@ class LatencySource(Source):
     def facts(self) -> dict[str, Any]:
         return {"seeds": self.summary.seed}
 
-    def tells_about(self, source: RunSource) -> bool:
-        """Whether the run had the same controller on the same problem under the same cap."""
+    def is_about(self, source: RunSource) -> bool:
+        """True if the run had the same controller on the same problem under the same cap."""
         mine, other = self.summary, source.summary
         same = (mine.problem, mine.mode, mine.budget_bytes) == (other.problem, other.mode, other.budget_bytes)
         return same and other.agent == "adamb"
@@ -105,11 +109,7 @@ class LatencySource(Source):
 class ChipSource(Source):
     """A folder of `adamb chip`."""
 
-    chip: ChipFolder
-
-    @property
-    def summary(self) -> ChipSummary:
-        return self.chip.summary
+    summary: ChipSummary
 
     def parts(self) -> tuple[str, ...]:
         found = self.summary
@@ -146,25 +146,20 @@ class SweepSource(Source):
     def facts(self) -> dict[str, Any]:
         meta = self.sweep.meta
         seeds = seed_span(meta.seeds[0], len(meta.seeds)) if meta.seeds else None
-        return {
-            "command": meta.command,
-            "seeds": seeds,
-            "versions": meta.versions,
-            "spec hash": meta.spec_hash,
-        }
+        return {"command": meta.command, "seeds": seeds, "versions": meta.versions, "spec hash": meta.spec_hash}
 
 
 @dataclass
-class LeagueSource(Source):
-    """A folder of `adamb bench`."""
+class BenchmarkSource(Source):
+    """A folder of `adamb sweep benchmark`."""
 
-    league: LeagueResult
+    benchmark: BenchmarkResult
 
     def parts(self) -> tuple[str, ...]:
-        return ("league, quick version" if self.league.quick else "league",)
+        return ("benchmark, quick version" if self.benchmark.quick else "benchmark",)
 
     def facts(self) -> dict[str, Any]:
-        found = self.league
+        found = self.benchmark
         return {
             "seeds": seed_span(found.seeds[0], len(found.seeds)) if found.seeds else None,
             "versions": found.version,
@@ -186,14 +181,14 @@ class BlockSource(Source):
 
 
 READERS: dict[str, Callable[[Path], Source]] = {
-    RUN: lambda folder: RunSource(folder, "", RunFolder.read(folder), read_lines(folder)),
+    RUN: lambda folder: RunSource(folder, "", RunFolder.read(folder)),
     LATENCY: lambda folder: LatencySource(folder, "", LatencyFolder.read(folder)),
-    CHIP: lambda folder: ChipSource(folder, "", ChipFolder.read(folder)),
+    CHIP: lambda folder: ChipSource(folder, "", read_record(ChipSummary, folder / CHIP)),
     PROFILE: lambda folder: ProfileSource(folder, "", read_profile(folder)),
     META: lambda folder: SweepSource(folder, "", SweepFolder.read(folder), read_paper(folder)),
-    LEAGUE: lambda folder: LeagueSource(folder, "", read_league(folder)),
+    BENCHMARK: lambda folder: BenchmarkSource(folder, "", read_record(BenchmarkResult, folder / BENCHMARK)),
 }
-"""By the file that tells the kind of a folder."""
+"""By the file that shows the kind of a folder."""
 
 
 def read_sources(folders: Sequence[Path]) -> list[Source]:
@@ -215,7 +210,7 @@ def read_folder(folder: Path) -> list[Source]:
 
 
 def _label(sources: list[Source]) -> None:
-    """Names that tell the sources apart with as few words as will do."""
+    """Names that distinguish the sources with as few words as will do."""
     runs = [source.parts() for source in sources if isinstance(source, RunSource)]
     same = [len(set(column)) == 1 for column in zip(*runs, strict=True)] if len(runs) > 1 else []
     for source in sources:
@@ -228,5 +223,5 @@ def _label(sources: list[Source]) -> None:
         if len(equal) > 1:
             for number, source in enumerate(equal, start=1):
                 places = [other.place.name for other in equal]
-                apart = places.count(source.place.name) == 1
-                source.label += f" · {source.place.name if apart else number}"
+                unique = places.count(source.place.name) == 1
+                source.label += f" · {source.place.name if unique else number}"

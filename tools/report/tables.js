@@ -1,10 +1,10 @@
 "use strict";
-/* Tables: a heading sorts its column, and a table that shows only a part of itself says so. Without this script a
- * table is as it was written. */
+/* Shared by all pages: light or dark, and tables. A heading sorts its column, and a table of which a part is out of
+ * sight says so. Without this script a table is as it was written. */
 
 const NUMBER = /[-+−]?(\d[\d,]*\.?\d*|\.\d+)(e[-+]?\d+)?/i;
 
-/* What a cell is sorted by: its own word on that, else the first number in it, else its text. */
+/* The key of a cell: its own word on that, else the first number in it, else its text. */
 function sortKey(cell) {
   if (!cell) return { text: "", number: NaN };
   const text = (cell.dataset.sort ?? cell.textContent).trim();
@@ -49,43 +49,67 @@ function sortable(table) {
   });
 }
 
-/* How many columns are to the right of what is seen, as a line below the table that goes away at its end. */
-function scrollHint(frame) {
+/* A line below a frame that says how much of it is out of sight, and goes away at its end. */
+function scrollHint(frame, count, text) {
   const hint = node("p", { class: "scroll-hint", hidden: true });
   frame.after(hint);
   const update = () => {
-    const wider = frame.scrollWidth - frame.clientWidth > 1;
-    const right = frame.getBoundingClientRect().right + 1;
-    const hidden = [...(frame.querySelector("tr")?.cells || [])].filter((cell) => cell.getBoundingClientRect().right > right);
-    const touch = matchMedia("(pointer: coarse)").matches;
-    frame.classList.toggle("more", wider && hidden.length > 0);
-    hint.hidden = !wider || !hidden.length;
-    hint.textContent = `${touch ? "Swipe" : "Scroll"} sideways for ${hidden.length} more column${hidden.length === 1 ? "" : "s"} →`;
-    if (wider) setAll(frame, { tabindex: 0, role: "region", "aria-label": "table, scrolls sideways" });
-    else for (const name of ["tabindex", "role", "aria-label"]) frame.removeAttribute(name);
+    const left = count(frame, frame.getBoundingClientRect());
+    hint.hidden = !left;
+    hint.textContent = text(left, left === 1 ? "" : "s");
   };
   frame.addEventListener("scroll", update, { passive: true });
   new ResizeObserver(update).observe(frame);
 }
 
-/* The same for the rows of a table that scrolls in itself. */
-function rowsHint(frame) {
-  const hint = node("p", { class: "scroll-hint", hidden: true });
-  frame.after(hint);
-  const update = () => {
-    const bottom = frame.getBoundingClientRect().bottom + 2;
-    const below = [...frame.querySelectorAll("tbody tr")].filter((row) => row.getBoundingClientRect().bottom > bottom);
-    hint.hidden = !below.length;
-    hint.textContent = `Scroll in the table for ${below.length} more row${below.length === 1 ? "" : "s"} ↓`;
-  };
-  frame.addEventListener("scroll", update, { passive: true });
-  new ResizeObserver(update).observe(frame);
+function hiddenColumns(frame, bounds) {
+  const wider = frame.scrollWidth - frame.clientWidth > 1;
+  const hidden = [...(frame.querySelector("tr")?.cells || [])].filter((cell) => cell.getBoundingClientRect().right > bounds.right + 1);
+  frame.classList.toggle("more", wider && hidden.length > 0);
+  const region = { tabindex: 0, role: "region", "aria-label": "table, scrolls sideways" };
+  if (wider) setAll(frame, region);
+  else for (const name of Object.keys(region)) frame.removeAttribute(name);
+  return wider ? hidden.length : 0;
+}
+
+function hiddenRows(frame, bounds) {
+  return [...frame.querySelectorAll("tbody tr")].filter((row) => row.getBoundingClientRect().bottom > bounds.bottom + 2).length;
 }
 
 function tables() {
+  const move = matchMedia("(pointer: coarse)").matches ? "Swipe" : "Scroll";
   for (const frame of document.querySelectorAll(".scroll")) {
     sortable(frame.querySelector("table"));
-    scrollHint(frame);
+    scrollHint(frame, hiddenColumns, (count, s) => `${move} sideways for ${count} more column${s} →`);
   }
-  for (const frame of document.querySelectorAll(".long")) rowsHint(frame);
+  for (const frame of document.querySelectorAll(".long")) {
+    scrollHint(frame, hiddenRows, (count, s) => `Scroll in the table for ${count} more row${s} ↓`);
+  }
 }
+
+/* On the page over many folders a word leaves only the rows that have it. */
+function filterRows() {
+  const field = document.getElementById("filter");
+  if (!field) return;
+  const rows = [...document.querySelectorAll("#folders-section tbody tr")];
+  field.addEventListener("input", () => {
+    const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const row of rows) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
+  });
+}
+
+/* The button that turns light into dark and back. */
+function theme() {
+  const button = document.getElementById("theme");
+  button.addEventListener("click", () => {
+    const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+    const now = document.documentElement.dataset.theme || (dark ? "dark" : "light");
+    document.documentElement.dataset.theme = now === "dark" ? "light" : "dark";
+    document.dispatchEvent(new Event("themechange"));
+  });
+}
+
+window.adambReport = { charts: {}, explorers: [], ready: Promise.resolve() };
+theme();
+tables();
+filterRows();

@@ -21,6 +21,11 @@ def table_console(*, stderr: bool = False, plain_width: int | None = None) -> Co
     return console
 
 
+def plain_table(title: str) -> Table:
+    """Lines of columns that are yet to be named, under a bold title."""
+    return Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+
+
 def framed(title: str, headings: Sequence[str], caption: str) -> Table:
     """Narrow columns under a bold title, the first one of words and the others of numbers."""
     view = Table(

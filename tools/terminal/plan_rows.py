@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adamb.tools.measure.job_costs import TARGET, JobCosts
-from adamb.tools.measure.runtime_costs import CALLS, RuntimeCosts, form_name
+from adamb.tools.measure.job_costs import CALLS, TARGET, JobCosts, RuntimeCosts, form_name
 
 if TYPE_CHECKING:
     from adamb.budgets.boards import Board
@@ -26,19 +25,18 @@ def cost_rows(costs: JobCosts | RuntimeCosts, board: Board | None) -> list[Row]:
 
 
 def _of_c(costs: JobCosts, board: Board | None) -> list[Row]:
-    balls = f"up to {costs.relevant_balls} balls over a state" + (f"; {costs.note}" if costs.note else "")
+    balls = costs.note or f"the worst; a scan visits up to {costs.balls} balls"
     rows = [
         *_code(costs, board),
         ("act", str(costs.act), f"instructions of the C core; {costs.depth} levels of V, {TARGET}"),
         ("observe", "no bound" if costs.observe is None else str(costs.observe), f"instructions; {balls}"),
+        ("end_episode", "no bound" if costs.end_episode is None else str(costs.end_episode), "instructions; the worst"),
     ]
     if board is None:
         return rows
     rows.append(("time of act", _span(board.seconds(costs.act), 1e6, "µs"), _clock(board)))
     if costs.observe is not None:
-        rows.append(
-            ("time of observe", _span(board.seconds(costs.observe), 1e3, "ms"), "not on the critical path")
-        )
+        rows.append(("time of observe", _span(board.seconds(costs.observe), 1e3, "ms"), "the worst, for a watchdog"))
     energy = _span(board.energy_uj(costs.act), 1, "µJ")
     rows.append(("energy of act", energy, f"per decision; {_drawn(board)}"))
     if costs.observe is not None:

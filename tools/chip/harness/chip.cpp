@@ -17,7 +17,7 @@ struct Chip {
 
 extern "C" {
 
-// What one call took. Accesses are those of whoever worked: the processor or the engine.
+// The cost of one call. Accesses are those of the processor or the engine, whichever worked.
 struct ChipCall {
     int32_t code; // 1: it did not end within the limit
     uint16_t action[3];
@@ -66,7 +66,7 @@ uint64_t chip_cycles(const Chip *chip)
     return chip->cycles;
 }
 
-// How often the two ports met in a word: 0.
+// Times that the two ports met in a word: 0.
 uint64_t chip_met(const Chip *chip)
 {
     return chip->met;
@@ -158,16 +158,16 @@ void chip_ask(Chip *chip, uint32_t command, uint32_t h, uint32_t reward, const u
 }
 
 // A decision that was taken while the processor worked.
-struct ChipBeside {
+struct ChipDecision {
     uint16_t state, action;
     int32_t code;
     uint32_t cycles;
 };
 
-// The same while the engine decides for step `beside` again and again, a few cycles apart; returns how often.
+// The same while the engine decides for step `other_h` again and again, with a few cycles between; returns how often.
 // The program has taken h and the point from the mailbox when it is marked.
-uint32_t chip_ask_beside(Chip *chip, uint32_t command, uint32_t h, uint32_t reward, const uint16_t *point, uint32_t beside,
-                         uint32_t seed, uint64_t limit, ChipCall *call, ChipBeside *taken, uint32_t most)
+uint32_t chip_ask_deciding(Chip *chip, uint32_t command, uint32_t h, uint32_t reward, const uint16_t *point, uint32_t other_h,
+                         uint32_t seed, uint64_t limit, ChipCall *call, ChipDecision *taken, uint32_t most)
 {
     uint32_t n = 0, began = 0, wait = 0, cycle = 0;
     *call = ChipCall{};
@@ -194,7 +194,7 @@ uint32_t chip_ask_beside(Chip *chip, uint32_t command, uint32_t h, uint32_t rewa
             seed = seed * 1664525u + 1013904223u;
             uint16_t state[3] = {(uint16_t)(seed >> 16), 0, 0};
             taken[n].state = state[0];
-            present(chip, beside, state);
+            present(chip, other_h, state);
             chip->top.start = 1;
             began = cycle;
             settle(chip);
@@ -206,7 +206,7 @@ uint32_t chip_ask_beside(Chip *chip, uint32_t command, uint32_t h, uint32_t rewa
     return n;
 }
 
-// Ask the engine for a decision: cycles from start to done. A random number is written behind that.
+// Ask the engine for a decision: cycles from start to done. A random number is written after that.
 void chip_decide(Chip *chip, uint32_t h, const uint16_t *point, uint64_t limit, ChipCall *call)
 {
     *call = ChipCall{};

@@ -1,1 +1,5 @@
-"""Cross compiling the C core and running it on emulated processors."""
+"""The C core on emulated processors.
+
+`compile` makes images and reads them, `callgraph` finds their stack need, `cortex_m` runs and counts them; `core`
+puts a controller on one, `avr` on the processor of an Arduino.
+"""

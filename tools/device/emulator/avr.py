@@ -7,21 +7,18 @@ of the chip. Constant tables lie in RAM there, as avr-gcc places them.
 from __future__ import annotations
 
 import ctypes
-import hashlib
-import os
 import shutil
-import struct
-import subprocess
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from adamb.budgets.errors import InputError
+from adamb.firmware_model.host.errors import InputError
 from adamb.tools.device.emulator import core
+from adamb.tools.device.emulator.compile import Image, Sizes
 from adamb.tools.device.emulator.cortex_m import DeviceFault
-from adamb.tools.device.extras import DeviceToolFailed, DeviceToolMissing, build_folder, need
+from adamb.tools.device.extras import DeviceToolFailed, DeviceToolMissing, build_folder, key, made_once, run_tool
 
 PROCESSORS = ("atmega2560", "atmega328p")
 """Of an Arduino Mega 2560 and of an Uno."""
@@ -32,7 +29,7 @@ SHIM = Path(__file__).resolve().parent / "c" / "avr.c"
 MAIN = "int main(void)\n{\n    for (;;) {\n    }\n}\n"
 FIRST_REGISTER, LAST_REGISTER = 8, 25
 DATA = 0x800000
-"""Where ELF files of an AVR have its RAM."""
+"""The address of RAM in ELF files of an AVR."""
 ENDS = {1: "the processor crashed", 2: "does not come back", 3: "the stack met the data below it"}
 
 
@@ -43,25 +40,19 @@ def _program(name: str) -> str:
     return found
 
 
-def _made(target: Path, command: list[str]) -> Path:
-    """What a command writes, made once."""
-    if not target.is_file():
-        written = target.with_name(f"{os.getpid()}-{target.name}")
-        done = subprocess.run([*command, "-o", str(written)], capture_output=True, text=True)
-        if done.returncode != 0:
-            raise DeviceToolFailed(Path(command[0]).name, done.stderr)
-        written.replace(target)
-    return target
+def _made(name: str, command: list[str]) -> Path:
+    """The output of a compiler, made once."""
+    compiler = Path(command[0]).name
+    return made_once(build_folder("avr") / name, lambda made: run_tool(compiler, [*command, "-o", made]))
 
 
 @cache
 def simulator() -> ctypes.CDLL:
     """simavr with the calls of c/avr.c."""
     compiler = _program("cc")
-    name = hashlib.sha256(SHIM.read_bytes()).hexdigest()[:16]
     command = [compiler, "-std=gnu99", "-O2", "-shared", "-fPIC", str(SHIM), "-lsimavr", "-lelf"]
     try:
-        made = ctypes.CDLL(str(_made(build_folder("avr") / f"simavr-{name}.so", command)))
+        made = ctypes.CDLL(str(_made(f"simavr-{key(SHIM.read_bytes())}.so", command)))
     except DeviceToolFailed as error:
         raise DeviceToolMissing(f"simavr as a library ({error.output.splitlines()[0]})", REMEDY) from error
     made.adamb_avr_open.restype = ctypes.c_void_p
@@ -71,60 +62,42 @@ def simulator() -> ctypes.CDLL:
 
 @cache
 def image(
-    processor: str,
-    roots: tuple[str, ...] | None = None,
-    *,
-    folder: Path | None = None,
-    more: tuple[Path, ...] = (),
-    any_size: bool = False,
+    processor: str, roots: tuple[str, ...] | None = None, *, more: tuple[Path, ...] = (), any_size: bool = False
 ) -> Path:
     """The core linked with a main that does nothing; with `roots`, only what these functions reach."""
     if processor not in PROCESSORS:
         raise InputError("processor", processor, "one of " + ", ".join(PROCESSORS))
-    folder, compiler = folder or core.c_folder(), _program("avr-gcc")
+    folder, compiler = core.c_folder(), _program("avr-gcc")
     main = build_folder("avr") / "main.c"
     main.write_text(MAIN)
     kept = ["-Wl,--no-gc-sections"] if roots is None else [f"-Wl,-u,{root}" for root in roots]
     kept += ["-Wl,--defsym=__TEXT_REGION_LENGTH__=256K"] if any_size else []
     options = [f"-mmcu={processor}", *FLAGS, *SECTIONS, *kept, f"-I{folder}"]
-    text = repr([options, Path(compiler).stat().st_mtime_ns]).encode()
-    for path in [*sorted(folder.glob("*.[ch]")), main, *more]:
-        text += path.read_bytes()
-    target = build_folder("avr") / f"{processor}-{hashlib.sha256(text).hexdigest()[:16]}.elf"
-    return _made(target, [compiler, *options, *map(str, [main, *more, *sorted(folder.glob("*.c"))])])
-
-
-@dataclass(frozen=True)
-class AvrSizes:
-    """What a program takes: flash, and RAM that is not on the stack."""
-
-    flash_bytes: int
-    ram_bytes: int
+    read = [*sorted(folder.glob("*.[ch]")), main, *more]
+    digest = key(repr([options, Path(compiler).stat().st_mtime_ns]), *(path.read_bytes() for path in read))
+    sources = map(str, [main, *more, *sorted(folder.glob("*.c"))])
+    return _made(f"{processor}-{digest}.elf", [compiler, *options, *sources])
 
 
 @cache
-def sizes(processor: str, roots: tuple[str, ...]) -> AvrSizes:
-    """Of what these functions reach, without the start of every C program."""
-    found = [_sections(image(processor, chosen, any_size=True)) for chosen in (roots, ())]
-    (text, data), (text_start, data_start) = found
-    return AvrSizes(text - text_start, data - data_start)
-
-
-def _sections(path: Path) -> tuple[int, int]:
-    elffile = need("elftools.elf.elffile", "the ELF reader")
-    with path.open("rb") as stream:
-        elf = elffile.ELFFile(stream)
-        size = {section.name: section["sh_size"] for section in elf.iter_sections()}
-    data = size.get(".data", 0)
-    return size[".text"] + data, data + size.get(".bss", 0)
+def sizes(processor: str, roots: tuple[str, ...]) -> Sizes:
+    """Bytes of what these functions reach, without the start of every C program."""
+    found, start = (vars(Image(image(processor, chosen, any_size=True)).sizes) for chosen in (roots, ()))
+    return Sizes(**{name: size - start[name] for name, size in found.items()})
 
 
 @cache
 def symbols(path: Path) -> dict[str, int]:
-    elffile = need("elftools.elf.elffile", "the ELF reader")
-    with path.open("rb") as stream:
-        table = elffile.ELFFile(stream).get_section_by_name(".symtab")
-        return {symbol.name: symbol["st_value"] for symbol in table.iter_symbols()}
+    return {symbol.name: symbol.address for symbol in Image(path).symbols}
+
+
+def widths(function: str) -> list[int] | None:
+    """Bytes of the result and of the arguments of a function of the core; None for another, where all have two."""
+    binding: Any = import_module("adamb.firmware_model.host.binding")
+    if not hasattr(binding.lib, function):
+        return None
+    kind = binding.ffi.typeof(getattr(binding.lib, function))
+    return [4 if each.cname in ("uint32_t", "int32_t") else 2 for each in (kind.result, *kind.args)]
 
 
 @dataclass(frozen=True)
@@ -166,7 +139,7 @@ class AvrMachine:
         return cycles.value, lowest.value
 
     def reserve(self, count_bytes: int) -> int:
-        """Bytes behind the program's data; the stack comes down from the end of RAM."""
+        """Bytes after the program's data; the stack comes down from the end of RAM."""
         place = self._next + (self._next & 1)
         if count_bytes < 0 or place + count_bytes > self._top:
             raise InputError("budget", count_bytes, f"{self._top - place} bytes of RAM are left")
@@ -179,11 +152,12 @@ class AvrMachine:
     def read(self, place: int, count: int) -> bytes:
         return ctypes.string_at(ctypes.addressof(self._memory.contents) + place, count)
 
-    def call(self, function: str, *arguments: tuple[int, int], result_bytes: int = 2) -> AvrCall:
-        """Arguments are (value, bytes); avr-gcc wants them from register 25 down."""
+    def call(self, function: str, *arguments: int) -> AvrCall:
+        """Call a function as C would: arguments lie from register 25 down."""
         registers, at = bytearray(LAST_REGISTER + 1), LAST_REGISTER + 1
-        for value, size in arguments:
-            at -= size + (size & 1)
+        result_bytes, *sizes = widths(function) or [2] * (1 + len(arguments))
+        for value, size in zip(arguments, sizes, strict=True):
+            at -= size
             if at < FIRST_REGISTER:
                 raise InputError("arguments", len(arguments), "more than the registers hold")
             registers[at : at + size] = (value & (1 << 8 * size) - 1).to_bytes(size, "little")
@@ -195,45 +169,10 @@ class AvrMachine:
         return AvrCall(int.from_bytes(data, "little", signed=True), cycles, self._top - lowest)
 
 
-def pointer(value: int) -> tuple[int, int]:
-    """An argument of 16 bits: a pointer, an int, a word."""
-    return value, 2
-
-
-def long(value: int) -> tuple[int, int]:
-    """An argument of 32 bits."""
-    return value, 4
-
-
-class AvrCore:
+class AvrCore(core.MachineCore):
     """The core on an AVR, as EmulatedCore is on a Cortex-M."""
 
+    last: AvrCall
+
     def __init__(self, config: bytes, words: int, processor: str = "atmega2560") -> None:
-        self.machine = AvrMachine(processor, image(processor, core.RUNNING))
-        self._d_a, self._words = config[1], words
-        self.block_address = self.machine.reserve(2 * words)
-        place = self.machine.reserve(len(config))
-        self.machine.write(place, config)
-        self._state, self._action = self.machine.reserve(8), self.machine.reserve(8)
-        self._call("adamb_init", pointer(place), pointer(self.block_address), long(words))
-
-    def _call(self, name: str, *arguments: tuple[int, int]) -> None:
-        self.last = self.machine.call(name, *arguments)
-        if self.last.result < 0:
-            raise core.CoreError(f"{name} returned {self.last.result}")
-
-    def act(self, h: int, state: Sequence[int]) -> tuple[int, ...]:
-        self.machine.write(self._state, struct.pack(f"<{len(state)}H", *state))
-        places = (self.block_address, h, self._state, self._action)
-        self._call("adamb_act", *map(pointer, places))
-        return struct.unpack(f"<{self._d_a}H", self.machine.read(self._action, 2 * self._d_a))
-
-    def observe(self, h: int, reward: int, next_state: Sequence[int]) -> None:
-        self.machine.write(self._state, struct.pack(f"<{len(next_state)}H", *next_state))
-        self._call("adamb_observe", *map(pointer, (self.block_address, h, reward, self._state)))
-
-    def end_episode(self) -> None:
-        self._call("adamb_end_episode", pointer(self.block_address))
-
-    def block(self) -> bytes:
-        return self.machine.read(self.block_address, 2 * self._words)
+        super().__init__(AvrMachine(processor, image(processor, core.RUNNING)), config, words)

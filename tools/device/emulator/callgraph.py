@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from adamb.tools.device.emulator.elf import Image, Symbol
+from adamb.tools.device.emulator.compile import Image, Symbol
 from adamb.tools.device.extras import need
 
 _CONDITIONS = ["eq", "ne", "hs", "lo", "cs", "cc", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le"]
@@ -20,7 +20,7 @@ _BRANCHES = {"b", "bl", "blx", "cbz", "cbnz"} | {"b" + condition for condition i
 
 @dataclass
 class Function:
-    """What one function does to the stack and whom it calls."""
+    """The use of the stack by one function, and its calls."""
 
     name: str
     address: int
@@ -45,14 +45,13 @@ class StackReport:
 
 
 @cache
-def _disassembler() -> Any:
+def disassembler() -> Any:
     capstone = need("capstone", "the disassembler")
-    engine = capstone.Cs(capstone.CS_ARCH_ARM, capstone.CS_MODE_THUMB | capstone.CS_MODE_MCLASS)
-    return engine
+    return capstone.Cs(capstone.CS_ARCH_ARM, capstone.CS_MODE_THUMB | capstone.CS_MODE_MCLASS)
 
 
 def register_count(operands: str) -> int:
-    """How many registers a list like `{r4-r7, lr}` names (the disassembler prints each by itself)."""
+    """The number of registers in a list like `{r4, r5, lr}`; the disassembler prints no ranges."""
     return operands[operands.index("{") + 1 : operands.index("}")].count(",") + 1
 
 
@@ -95,9 +94,7 @@ def instructions(image: Image, symbol: Symbol) -> dict[int, tuple[int, str, str]
     return {
         address: (size, mnemonic.removesuffix(".w"), operands)
         for start, end in code_ranges(image, symbol)
-        for address, size, mnemonic, operands in _disassembler().disasm_lite(
-            image.read(start, end - start), start
-        )
+        for address, size, mnemonic, operands in disassembler().disasm_lite(image.read(start, end - start), start)
     }
 
 
@@ -140,13 +137,7 @@ def analyse(image: Image, symbol: Symbol) -> Function:
 
 
 def _follow(
-    result: Function,
-    symbol: Symbol,
-    address: int,
-    name: str,
-    operands: str,
-    depth: int,
-    waiting: list[tuple[int, int]],
+    result: Function, symbol: Symbol, address: int, name: str, operands: str, depth: int, waiting: list[tuple[int, int]]
 ) -> bool:
     """Note where an instruction can go; false when it never falls through."""
     if _is_table_jump(name, operands):

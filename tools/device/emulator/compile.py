@@ -1,4 +1,4 @@
-"""Cross compile C for microcontrollers with a compiler that pip can install.
+"""C for microcontrollers by a compiler that pip can install, and what is in a linked image.
 
 The compiler is zig's clang (PyPI `ziglang`): no system packages, the same version on every machine, and its
 compiler-rt brings the division helper that a Cortex-M0 lacks. An image is kept under the hash of everything
@@ -7,19 +7,168 @@ that went into it, so an unchanged core costs nothing to ask for again.
 
 from __future__ import annotations
 
-import hashlib
+import fnmatch
 import os
-import subprocess
 import sys
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
-from adamb.budgets.errors import InputError
-from adamb.tools.device.extras import DeviceToolFailed, build_folder, need
+from adamb.firmware_model.host.errors import InputError
+from adamb.tools.device.extras import build_folder, key, made_once, need, run_tool
 
+# Heap calls need memory that was not planned; software floating point costs kilobytes of flash and hundreds
+# of instructions per operation on these processors.
+FORBIDDEN = (
+    "malloc", "calloc", "realloc", "free", "sbrk", "_sbrk", "alloca",
+    "__aeabi_f*", "__aeabi_d*", "__aeabi_i2f", "__aeabi_i2d", "__aeabi_ui2f", "__aeabi_ui2d",
+    "__aeabi_l2f", "__aeabi_l2d", "__aeabi_ul2f", "__aeabi_ul2d",
+    "__*sf2", "__*df2", "__*sf3", "__*df3", "__float*", "__fix*", "__extendsf*", "__truncdf*",
+)  # fmt: skip
+
+# Integer helpers whose names fall under a pattern above.
+ALLOWED = ("__aeabi_idiv*", "__aeabi_uidiv*", "__aeabi_ldivmod", "__aeabi_uldivmod")
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Bytes to load at an address before the first instruction."""
+
+    address: int
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A named function or object; the address of a Thumb function is given without its mode bit."""
+
+    name: str
+    address: int
+    size_bytes: int
+    kind: str
+    section: str
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Bytes by where they are paid: flash for code and constants, RAM for variables."""
+
+    text_bytes: int
+    rodata_bytes: int
+    data_bytes: int
+    bss_bytes: int
+
+    @property
+    def flash_bytes(self) -> int:
+        return self.text_bytes + self.rodata_bytes + self.data_bytes
+
+    @property
+    def ram_bytes(self) -> int:
+        return self.data_bytes + self.bss_bytes
+
+
+class Image:
+    """A linked ELF, read once."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        elffile = need("elftools.elf.elffile", "the ELF reader")
+        with self.path.open("rb") as stream:
+            elf = elffile.ELFFile(stream)
+            self.machine: str = elf["e_machine"]
+            self.segments = [
+                Segment(part["p_paddr"], part.data())
+                for part in elf.iter_segments()
+                if part["p_type"] == "PT_LOAD" and part["p_memsz"]
+            ]
+            # Bit 1 of the flags: the section occupies memory at run time; debug information does not.
+            self.sections: dict[str, int] = {
+                part.name: part["sh_size"] for part in elf.iter_sections() if part["sh_flags"] & 2
+            }
+            names = [part.name for part in elf.iter_sections()]
+            table = elf.get_section_by_name(".symtab")
+            self.symbols = [self._symbol(raw, names) for raw in table.iter_symbols()] if table else []
+
+    def _symbol(self, raw: object, names: list[str]) -> Symbol:
+        kind = raw["st_info"]["type"]  # type: ignore[index]
+        index = raw["st_shndx"]  # type: ignore[index]
+        value = raw["st_value"]  # type: ignore[index]
+        address = value & ~1 if kind == "STT_FUNC" and self.machine == "EM_ARM" else value
+        section = names[index] if isinstance(index, int) else str(index)
+        return Symbol(raw.name, address, raw["st_size"], kind, section)  # type: ignore[attr-defined, index]
+
+    @cached_property
+    def functions(self) -> dict[str, Symbol]:
+        """Functions by name; aliases of one address are all there."""
+        return {symbol.name: symbol for symbol in self.symbols if symbol.kind == "STT_FUNC"}
+
+    @cached_property
+    def data_ranges(self) -> list[tuple[int, int]]:
+        """Address ranges inside code sections that hold constants, from the `$d` and `$t` marks."""
+        marks = sorted(
+            (symbol.address, symbol.name[:2])
+            for symbol in self.symbols
+            if symbol.name[:2] in ("$d", "$t") and symbol.section != "SHN_ABS"
+        )
+        ranges = []
+        for (start, mark), (end, _) in zip(marks, marks[1:] + [(1 << 32, "")], strict=True):
+            if mark == "$d":
+                ranges.append((start, end))
+        return ranges
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        """Flash and RAM of the image by section."""
+
+        def total(*prefixes: str) -> int:
+            return sum(size for name, size in self.sections.items() if name.startswith(prefixes))
+
+        known = (".text", ".vectors", ".rodata", ".srodata", ".data", ".sdata", ".bss", ".sbss")
+        other = sum(size for name, size in self.sections.items() if not name.startswith(known))
+        return Sizes(
+            text_bytes=total(".text", ".vectors"),
+            rodata_bytes=total(".rodata", ".srodata") + other,
+            data_bytes=total(".data", ".sdata"),
+            bss_bytes=total(".bss", ".sbss"),
+        )
+
+    def read(self, address: int, count: int) -> bytes:
+        """Initial memory content, from the segment that holds it."""
+        for segment in self.segments:
+            offset = address - segment.address
+            if offset >= 0 and offset + count <= len(segment.data):
+                return segment.data[offset : offset + count]
+        raise ValueError(f"{self.path.name}: no segment holds {count} bytes at {address:#x}")
+
+
+def forbidden_symbols(image: Image) -> list[str]:
+    """Names in the image that must not be there."""
+    return sorted(
+        {
+            symbol.name
+            for symbol in image.symbols
+            if symbol.name
+            and any(fnmatch.fnmatchcase(symbol.name, pattern) for pattern in FORBIDDEN)
+            and not any(fnmatch.fnmatchcase(symbol.name, pattern) for pattern in ALLOWED)
+        }
+    )
+
+
+def violations(image: Image) -> list[str]:
+    """Every broken promise of a core image, one line each; empty when it may go on a board."""
+    found = []
+    if image.sizes.ram_bytes:
+        variables = [symbol.name for symbol in image.symbols if symbol.section.startswith((".data", ".bss", ".s"))]
+        named = ", ".join(name for name in variables if name and not name.startswith("$"))
+        found.append(f"static variables: {image.sizes.ram_bytes} bytes ({named})")
+    names = forbidden_symbols(image)
+    if names:
+        found.append("forbidden symbols: " + ", ".join(names))
+    return found
+
+
+ZIG = (sys.executable, "-m", "ziglang")
 WARNINGS = ("-Wall", "-Wextra", "-Werror")
 OPTIMISATIONS = {"size": "ReleaseSmall", "speed": "ReleaseFast"}
 
@@ -40,7 +189,7 @@ class CompileTarget:
 
 @dataclass(frozen=True)
 class MemoryMap:
-    """Where flash and RAM of a device lie; both emulators map exactly this and nothing else."""
+    """Addresses and sizes of a device's flash and RAM; both emulators map exactly this and nothing else."""
 
     flash_origin: int = 0x0000_0000
     flash_bytes: int = 256 * 1024
@@ -102,30 +251,22 @@ def find_target(name: str) -> CompileTarget:
 def compiler_version() -> str:
     """The version of the cross compiler, which is part of every image's name."""
     need("ziglang", "the cross compiler")
-    done = subprocess.run([sys.executable, "-m", "ziglang", "version"], capture_output=True, text=True)
-    if done.returncode != 0:
-        raise DeviceToolFailed("the cross compiler", done.stderr)
-    return done.stdout.strip()
+    return run_tool("the cross compiler", [*ZIG, "version"]).strip()
 
 
-def _digest(sources: Sequence[Path], headers: Iterable[Path], words: Iterable[str]) -> str:
-    sha = hashlib.sha256()
-    for path in (*sources, *headers):
-        sha.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    for word in words:
-        sha.update(word.encode() + b"\0")
-    return sha.hexdigest()[:20]
+def _digest(paths: Iterable[Path], words: Iterable[str]) -> str:
+    return key(*(part for path in paths for part in (path.name, path.read_bytes())), *words)
+
+
+def _compile(what: str, command: Sequence[str], folder: Path) -> None:
+    cache = str(build_folder("zig"))
+    environment = {name: os.environ.get(name, cache) for name in ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR")}
+    run_tool(what, [*ZIG, *command], folder=folder, environment=environment)
 
 
 def _options(target: CompileTarget, entry: str, optimise: str) -> list[str]:
     options = ["-target", target.triple, "-mcpu", target.cpu, "-O", OPTIMISATIONS[optimise]]
-    return options + [
-        "-fno-strip",
-        "-fno-unwind-tables",
-        "-fcompiler-rt",
-        "--gc-sections",
-        f"-fentry={entry}",
-    ]
+    return options + ["-fno-strip", "-fno-unwind-tables", "-fcompiler-rt", "--gc-sections", f"-fentry={entry}"]
 
 
 def build_image(
@@ -133,7 +274,6 @@ def build_image(
     *,
     target: str | CompileTarget,
     roots: Sequence[str],
-    entry: str | None = None,
     includes: Sequence[Path | str] = (),
     defines: Mapping[str, int | str] | None = None,
     optimise: str = "size",
@@ -152,25 +292,25 @@ def build_image(
         raise InputError("sources", [], "at least one C file")
     folders = [Path(include).resolve() for include in includes]
     headers = sorted({header for folder in folders for header in folder.glob("*.h")})
-    start = entry or roots[0]
-    script = _SCRIPT.format(entry=start, roots=" ".join(roots), **memory.__dict__)
-    options = _options(chosen, start, optimise)
+    script = _SCRIPT.format(entry=roots[0], roots=" ".join(roots), **memory.__dict__)
+    options = _options(chosen, roots[0], optimise)
     flags = ["-std=c99", *WARNINGS, "-ffunction-sections", "-fdata-sections"]
     flags += [f"-D{name}={value}" for name, value in (defines or {}).items()]
-    key = _digest(paths, headers, [compiler_version(), script, *options, *flags])
-    image = build_folder("images") / f"{chosen.name}-{key}.elf"
-    if not image.exists():
-        flags += [f"-I{folder}" for folder in folders]
-        _run_compiler(paths, options, flags, script, image)
-    return image
+    digest = _digest([*paths, *headers], [compiler_version(), script, *options, *flags])
+
+    def make(image: Path) -> None:
+        linker = image.with_name("image.ld")
+        linker.write_text(script)
+        command = ["build-exe", *options, "--script", str(linker), f"-femit-bin={image}"]
+        included = [f"-I{folder}" for folder in folders]
+        command += ["-cflags", *flags, *included, "--", *map(str, paths)]
+        _compile("cross compilation", command, image.parent)
+
+    return made_once(build_folder("images") / f"{chosen.name}-{digest}.elf", make)
 
 
 def build_library(
-    sources: Sequence[Path],
-    *,
-    includes: Sequence[Path],
-    forced: Sequence[Path] = (),
-    flags: Sequence[str] = (),
+    sources: Sequence[Path], *, includes: Sequence[Path], forced: Sequence[Path] = (), flags: Sequence[str] = ()
 ) -> Path:
     """A shared library for this computer, by the same compiler and kept the same way.
 
@@ -178,43 +318,25 @@ def build_library(
     """
     options = ["-shared", "-fPIC", "-O2", "-std=c99", *WARNINGS, *flags]
     headers = sorted({header for folder in includes for header in folder.glob("*.h")} | {*forced})
-    key = _digest(sources, headers, [compiler_version(), sys.platform, *options])
-    library = build_folder("images") / f"host-{key}.so"
-    if not library.exists():
-        with tempfile.TemporaryDirectory(dir=library.parent) as scratch:
-            made = Path(scratch) / library.name
-            command = [sys.executable, "-m", "ziglang", "cc", *options]
-            command += [f"-I{folder}" for folder in includes]
-            for header in forced:
-                command += ["-include", str(header)]
-            done = subprocess.run(
-                [*command, *map(str, sources), "-o", str(made)],
-                capture_output=True, text=True, cwd=scratch, env=_environment(),
-            )  # fmt: skip
-            if done.returncode != 0:
-                raise DeviceToolFailed("compilation for this computer", done.stderr)
-            made.replace(library)
-    return library
+    digest = _digest([*sources, *headers], [compiler_version(), sys.platform, *options])
+
+    def make(library: Path) -> None:
+        command = ["cc", *options, *(f"-I{folder}" for folder in includes)]
+        command += [word for header in forced for word in ("-include", str(header))]
+        _compile("compilation for this computer", [*command, *map(str, sources), "-o", str(library)], library.parent)
+
+    return made_once(build_folder("images") / f"host-{digest}.so", make)
 
 
-def _environment() -> dict[str, str]:
-    environment = dict(os.environ)
-    environment.setdefault("ZIG_GLOBAL_CACHE_DIR", str(build_folder("zig")))
-    environment.setdefault("ZIG_LOCAL_CACHE_DIR", str(build_folder("zig")))
-    return environment
+def build_wasm(sources: Sequence[Path], *, includes: Sequence[Path], flags: Sequence[str] = ()) -> Path:
+    """WebAssembly with the functions that the sources export, and nothing from outside; kept the same way."""
+    options = ["-target", "wasm32-freestanding", "-O", "ReleaseSmall", "-fno-entry", "-fstrip", "--stack", "65536"]
+    headers = sorted({header for folder in includes for header in folder.rglob("*.h")})
+    digest = _digest([*sources, *headers], [compiler_version(), *options, *flags])
 
+    def make(module: Path) -> None:
+        included = [f"-I{folder}" for folder in includes]
+        command = ["build-exe", *options, f"-femit-bin={module}", "-cflags", *flags, *included, "--"]
+        _compile("compilation to WebAssembly", [*command, *map(str, sources)], module.parent)
 
-def _run_compiler(
-    paths: Sequence[Path], options: list[str], flags: list[str], script: str, image: Path
-) -> None:
-    # Building beside the cache and renaming keeps two processes that ask at once from reading half a file.
-    with tempfile.TemporaryDirectory(dir=image.parent) as scratch:
-        linker = Path(scratch) / "image.ld"
-        linker.write_text(script)
-        made = Path(scratch) / "image.elf"
-        command = [sys.executable, "-m", "ziglang", "build-exe", *options, "--script", str(linker)]
-        command += [f"-femit-bin={made}", "-cflags", *flags, "--", *map(str, paths)]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=scratch, env=_environment())
-        if done.returncode != 0:
-            raise DeviceToolFailed("cross compilation", done.stderr)
-        made.replace(image)
+    return made_once(build_folder("images") / f"wasm-{digest}.wasm", make)

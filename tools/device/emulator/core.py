@@ -11,15 +11,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from adamb.budgets.errors import AdambError
-from adamb.tools.device.emulator import qemu
-from adamb.tools.device.emulator.compile import MICROBIT, MemoryMap, build_image
+from adamb.firmware_model.host.errors import AdambError
+from adamb.tools.device.emulator.compile import MICROBIT, Image, MemoryMap, build_image
 from adamb.tools.device.emulator.cortex_m import EmulatedCall, Machine
-from adamb.tools.device.emulator.elf import Image
-from adamb.tools.device.extras import DeviceToolFailed
-from adamb.tools.device.stream import Diverged, Stream, digest
 
 _DECLARED = re.compile(r"/\* cffi begin \*/(.*?)/\* cffi end \*/", re.DOTALL)
 
@@ -29,7 +23,7 @@ class CoreError(AdambError):
 
 
 def c_folder() -> Path:
-    """Where the C sources are, in a checkout and in an installed package."""
+    """The folder of the C sources, in a checkout and in an installed package."""
     return Path(str(import_module("adamb.firmware_model").__file__)).resolve().parent / "c"
 
 
@@ -43,21 +37,21 @@ def declared(header: Path) -> str:
 
 
 def public_functions() -> list[str]:
-    """What the public header declares."""
+    """Names of the functions that the public header declares."""
     return re.findall(r"\b(adamb_\w+)\s*\([^()]*\)\s*;", declared(c_folder() / "adamb.h"))
 
 
 #: What a controller at work calls; adamb_check, for diagnosis, is as large as a fifth of all this.
 RUNNING = (
     "adamb_config_default", "adamb_thresholds", "adamb_required_words", "adamb_init",
-    "adamb_act", "adamb_observe", "adamb_end_episode", "adamb_stats",
+    "adamb_act", "adamb_given", "adamb_observe", "adamb_end_episode", "adamb_stats",
 )  # fmt: skip
 DIAGNOSIS = "adamb_check"
 HOT_PATH = ("adamb_act", "adamb_observe", "adamb_end_episode")
 
 
 def defines(target: str) -> dict[str, int | str]:
-    """What the core is told about a processor: ARMv6-M has no divide instruction, the others do."""
+    """Macros that describe a processor to the core: ARMv6-M has no divide instruction, the others do."""
     return {} if target.startswith("cortex-m0") else {"ADAMB_HAS_DIVIDE": 1}
 
 
@@ -125,8 +119,44 @@ class HostCore:
         return bytes(self._ffi.buffer(self._block))
 
 
-class EmulatedCore:
+class MachineCore:
+    """The core on an emulated processor: its block, and room for what calls take."""
+
+    last: Any
+    """The last call, with what it cost."""
+
+    def __init__(self, machine: Any, config: bytes, words: int) -> None:
+        self.machine, self._d_a, self._words = machine, config[1], words
+        self.block_address: int = machine.reserve(2 * words)
+        place = machine.reserve(len(config))
+        machine.write(place, config)
+        self._state, self._action = machine.reserve(8), machine.reserve(8)
+        self._call("adamb_init", place, self.block_address, words)
+
+    def _call(self, name: str, *arguments: Any) -> None:
+        self.last = self.machine.call(name, *arguments)
+        _check(name, self.last.result)
+
+    def act(self, h: int, state: Sequence[int]) -> tuple[int, ...]:
+        self.machine.write(self._state, struct.pack(f"<{len(state)}H", *state))
+        self._call("adamb_act", self.block_address, h, self._state, self._action)
+        return struct.unpack(f"<{self._d_a}H", self.machine.read(self._action, 2 * self._d_a))
+
+    def observe(self, h: int, reward: int, next_state: Sequence[int]) -> None:
+        self.machine.write(self._state, struct.pack(f"<{len(next_state)}H", *next_state))
+        self._call("adamb_observe", self.block_address, h, reward, self._state)
+
+    def end_episode(self) -> None:
+        self._call("adamb_end_episode", self.block_address)
+
+    def block(self) -> bytes:
+        return bytes(self.machine.read(self.block_address, 2 * self._words))
+
+
+class EmulatedCore(MachineCore):
     """The core on an emulated Cortex-M; the block ends where RAM ends, so writing past it faults."""
+
+    last: EmulatedCall
 
     def __init__(
         self,
@@ -137,72 +167,17 @@ class EmulatedCore:
         memory: MemoryMap = MICROBIT,
         optimise: str = "size",
         image: Image | None = None,
-        counting: bool = True,
     ) -> None:
         self.image = image or core_image(target, optimise)
-        self.machine = Machine(self.image, cpu=target, memory=memory, counting=counting)
-        self._d_a = config[1]
-        self._words = words
-        self._block = self.machine.reserve(2 * words)
-        place = self.machine.reserve(len(config))
-        self.machine.write(place, config)
-        self._state, self._action = self.machine.reserve(8), self.machine.reserve(8)
-        self.last: EmulatedCall = self._call("adamb_init", place, self._block, words)
-
-    def _call(self, name: str, *arguments: int) -> EmulatedCall:
-        self.last = self.machine.call(name, *arguments)
-        _check(name, self.last.result)
-        return self.last
-
-    def act(self, h: int, state: Sequence[int]) -> tuple[int, ...]:
-        self.machine.write(self._state, struct.pack(f"<{len(state)}H", *state))
-        self._call("adamb_act", self._block, h, self._state, self._action)
-        return struct.unpack(f"<{self._d_a}H", self.machine.read(self._action, 2 * self._d_a))
-
-    def observe(self, h: int, reward: int, next_state: Sequence[int]) -> None:
-        self.machine.write(self._state, struct.pack(f"<{len(next_state)}H", *next_state))
-        self._call("adamb_observe", self._block, h, reward, self._state)
-
-    def end_episode(self) -> None:
-        self._call("adamb_end_episode", self._block)
-
-    def block(self) -> bytes:
-        return self.machine.read(self._block, 2 * self._words)
-
-    @property
-    def block_address(self) -> int:
-        return self._block
+        machine = Machine(self.image, cpu=target, memory=memory)
+        super().__init__(machine, config, words)
 
     def poke(self, index: int, word: int) -> None:
         """Replace one word of the block."""
-        self.machine.write(self._block + 2 * index, struct.pack("<H", word))
+        self.machine.write(self.block_address + 2 * index, struct.pack("<H", word))
 
     def load(self, block: bytes) -> None:
         """Put a whole block in place of the current one."""
         if len(block) != 2 * self._words:
             raise CoreError(f"a block of {len(block)} bytes does not fit one of {2 * self._words}")
-        self.machine.write(self._block, block)
-
-
-def replay_in_qemu(stream: Stream, board: str) -> None:
-    """Replay the stream on a whole board in QEMU; the first difference is an exception."""
-    program = qemu.build_program(
-        [qemu.C_FOLDER / "replay.c", *sources()],
-        board,
-        includes=[c_folder()],
-        defines=defines(qemu.BOARDS[board].target),
-    )
-    run = qemu.run(program, board, stream.program_input(), seconds=300)
-    if run.status != 0:
-        raise DeviceToolFailed(qemu.PROGRAM, f"exit status {run.status} (see the enum in replay.c)")
-    found = np.frombuffer(run.output, "<u4").reshape(-1, 2)
-    for k in range(stream.episodes):
-        actions = digest(stream.actions[k].astype("<u2").tobytes())
-        for what, seen, wanted in (
-            ("actions", found[k, 0], actions),
-            ("block", found[k, 1], stream.digests[k]),
-        ):
-            if seen != wanted:
-                raise Diverged(
-                    f"{stream.title}: {board}: episode {k}: {what} {seen:#010x}, not {wanted:#010x}"
-                )
+        self.machine.write(self.block_address, block)

@@ -1,25 +1,78 @@
-"""Run compiled code on an emulated Cortex-M that has exactly the board's memory.
+"""Compiled code on an emulated Cortex-M that has exactly the board's memory, with every call counted.
 
 Only the flash and RAM of the memory map exist; touching anything else is a fault, which turns "fits in
 16 KiB" from a sum into a fact. Instructions are counted by straight runs of code instead of one by one: the
 count is the same (a test compares both ways), and it is several times faster. Instructions that a Cortex-M3
 skips inside an IT block count, since the processor spends a cycle on them too.
+
+Cycles are an estimate by instruction class, as in the Cortex-M0+ technical reference manual (two-stage
+pipeline, single-cycle multiplier). The lower figure assumes flash without wait states. The upper one adds one
+wait state to every 32-bit fetch from flash: each word of code entered, the word fetched in vain after a taken
+branch, and each constant loaded from a literal pool. Caches and prefetch buffers are left out.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
 from typing import Any
 
-from adamb.budgets.errors import AdambError, InputError
-from adamb.tools.device.emulator.compile import MICROBIT, MemoryMap
-from adamb.tools.device.emulator.cycles import BlockCost, block_cost
-from adamb.tools.device.emulator.elf import Image
+from adamb.firmware_model.host.errors import AdambError, InputError
+from adamb.tools.device.emulator.callgraph import disassembler, register_count, stack_change
+from adamb.tools.device.emulator.compile import MICROBIT, Image, MemoryMap
 from adamb.tools.device.extras import need
+
+_TAKEN = 2
+_MULTI = ("ldm", "stm", "ldmia", "stmia", "push", "pop")
+_SYSTEM = ("mrs", "msr", "dsb", "dmb", "isb")
+
+
+def instruction_cycles(name: str, operands: str) -> int:
+    """Cycles without wait states; a conditional branch is counted as not taken."""
+    if name in _MULTI:
+        base = 3 if name == "pop" and "pc" in operands else 1
+        return base + register_count(operands)
+    if name.startswith(("ldr", "str")):
+        return 2
+    if name == "bl" or name in _SYSTEM:
+        return 3
+    if name in ("b", "bx", "blx") or operands.startswith("pc,"):
+        return _TAKEN
+    return 1
+
+
+@dataclass(frozen=True)
+class BlockCost:
+    """Everything known beforehand about one straight run of instructions."""
+
+    instructions: int
+    cycles: int
+    fetches: int
+    stack_bytes: int
+    next_address: int
+    conditional: bool
+
+
+def block_cost(start: int, code: list[tuple[int, int, str, str]]) -> BlockCost:
+    """Cost of a straight run given as (address, bytes, mnemonic, operands)."""
+    cycles = literals = 0
+    depth = deepest = 0
+    for _, _, mnemonic, operands in code:
+        name = mnemonic.removesuffix(".w")
+        cycles += instruction_cycles(name, operands)
+        literals += name.startswith("ldr") and "[pc" in operands
+        depth -= stack_change(name, operands) or 0
+        deepest = max(deepest, depth)
+    address, size, name, operands = code[-1]
+    end = address + size
+    words = ((end + 3) // 4) - start // 4
+    conditional = name.startswith("b") and name not in ("b", "b.w", "bl", "blx", "bx", "bkpt", "bics", "bic")
+    leaves = name in ("b", "bl", "bx", "blx") or "pc}" in operands or operands.startswith("pc,")
+    return BlockCost(len(code), cycles, words + literals + int(leaves), deepest, end, conditional)
+
 
 PAGE = 4096
 CPUS = {
@@ -48,6 +101,8 @@ class EmulatedCall:
     cycles_low: int | None
     cycles_high: int | None
     stack_bytes: int
+    apart: int = 0
+    """Instructions of the function set apart, and of all that it called."""
 
 
 @cache
@@ -55,28 +110,15 @@ def _unicorn() -> tuple[ModuleType, ModuleType]:
     return need("unicorn", "the processor emulator"), need("unicorn.arm_const", "the processor emulator")
 
 
-@cache
-def _disassembler() -> Any:
-    capstone = need("capstone", "the disassembler")
-    return capstone.Cs(capstone.CS_ARCH_ARM, capstone.CS_MODE_THUMB | capstone.CS_MODE_MCLASS)
-
-
 class Machine:
     """A processor with an image in flash, ready for function calls.
 
     RAM is handed out from its top by `reserve`, so a write one byte past the first reservation leaves RAM and
-    faults. The stack starts below what is reserved and grows down towards the bottom of RAM. Without
-    `counting` calls are several times faster, cost nothing by their figures, and have no limit.
+    faults. The stack starts below what is reserved and grows down towards the bottom of RAM.
     """
 
     def __init__(
-        self,
-        image: Image,
-        *,
-        cpu: str = "cortex-m0",
-        memory: MemoryMap = MICROBIT,
-        instruction_limit: int = 50_000_000,
-        counting: bool = True,
+        self, image: Image, *, cpu: str = "cortex-m0", memory: MemoryMap = MICROBIT, instruction_limit: int = 50_000_000
     ) -> None:
         if cpu not in CPUS:
             raise InputError("cpu", cpu, "one of " + ", ".join(CPUS))
@@ -93,8 +135,9 @@ class Machine:
         self._top = self._ram_end
         self._blocks: dict[tuple[int, int], BlockCost] = {}
         self._fault: str | None = None
-        if counting:
-            self._uc.hook_add(unicorn.UC_HOOK_BLOCK, self._on_block)
+        self._apart_until: int | None = None
+        self._apart = self._apart_from = 0
+        self._uc.hook_add(unicorn.UC_HOOK_BLOCK, self._on_block)
         self._uc.hook_add(unicorn.UC_HOOK_MEM_INVALID, self._on_invalid)
         self._guard_partial_page(unicorn)
         self._reset_counters()
@@ -108,9 +151,7 @@ class Machine:
                 continue  # variables that start as 0, as all of the RAM does
             end = segment.address + len(segment.data)
             if end > memory.flash_origin + memory.flash_bytes - 2:
-                raise DeviceFault(
-                    f"{self.image.path.name}: {end} bytes do not fit {memory.flash_bytes} of flash"
-                )
+                raise DeviceFault(f"{self.image.path.name}: {end} bytes do not fit {memory.flash_bytes} of flash")
             uc.mem_write(segment.address, segment.data)
         uc.mem_write(self._return_address, BREAKPOINT_BYTES)
 
@@ -143,7 +184,7 @@ class Machine:
         return f"{pc:#x}"
 
     def _reset_counters(self) -> None:
-        self._instructions = self._cycles = self._fetches = 0
+        self._instructions = self._cycles = self._fetches = self._apart = 0
         self._lowest = self._top
         self._previous: BlockCost | None = None
 
@@ -164,7 +205,7 @@ class Machine:
             uc.emu_stop()
 
     def _learn(self, address: int, size: int) -> BlockCost:
-        code = list(_disassembler().disasm_lite(bytes(self._uc.mem_read(address, size)), address))
+        code = list(disassembler().disasm_lite(bytes(self._uc.mem_read(address, size)), address))
         cost = block_cost(address, code) if code else BlockCost(0, 0, 0, 0, address + size, False)
         self._blocks[address, size] = cost
         return cost
@@ -190,14 +231,20 @@ class Machine:
     def read(self, address: int, count: int) -> bytes:
         return bytes(self._uc.mem_read(address, count))
 
-    def watch_stores(self, address: int, count: int, watch: Callable[[], None]) -> None:
-        """Call `watch` before every store to these bytes; the memory is then as all stores before left it."""
+    def set_apart(self, function: str) -> None:
+        """Let all calls say what this function took of their instructions, up to a few too little."""
+        entry = self.image.functions[function].address & ~1
 
-        def on_store(uc: Any, access: int, at: int, size: int, value: int, data: object) -> None:
-            watch()
+        def on_block(uc: Any, address: int, size: int, data: object) -> None:
+            if address == entry:
+                self._apart_until, self._apart_from = uc.reg_read(self._arm.UC_ARM_REG_LR) & ~1, self._instructions
+            elif address == self._apart_until:
+                assert self._previous is not None
+                self._apart += self._instructions - self._previous.instructions - self._apart_from
+                self._apart_until = None
 
         unicorn, _ = _unicorn()
-        self._uc.hook_add(unicorn.UC_HOOK_MEM_WRITE, on_store, begin=address, end=address + count - 1)
+        self._uc.hook_add(unicorn.UC_HOOK_BLOCK, on_block)
 
     def call(self, function: str, *arguments: int) -> EmulatedCall:
         """Call a function as C would; more than four arguments go on the stack."""
@@ -222,7 +269,7 @@ class Machine:
         result = uc.reg_read(arm.UC_ARM_REG_R0)
         signed = result - (1 << 32) if result & 0x8000_0000 else result
         low, high = (self._cycles, self._cycles + self._fetches) if self._has_cycles else (None, None)
-        return EmulatedCall(signed, self._instructions, low, high, self._top - self._lowest)
+        return EmulatedCall(signed, self._instructions, low, high, self._top - self._lowest, self._apart)
 
     def _push_arguments(self, extra: Sequence[int]) -> int:
         sp = (self._top & ~7) - (4 * len(extra) + 7 & ~7)

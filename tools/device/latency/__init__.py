@@ -1,1 +1,1 @@
-"""What act and observe cost on a target, call by call."""
+"""Costs of act and observe on a target, call by call: `meters` counts, `bounds` bounds, `report` makes the figures."""

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import cache
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from adamb.budgets.errors import InputError
-from adamb.firmware_model import _spec
+from adamb.firmware_model.host.errors import InputError
 from adamb.tools.device.emulator import avr, core
 from adamb.tools.device.emulator.callgraph import stack_report
 from adamb.tools.device.emulator.compile import MemoryMap, memory_holding
+from adamb.tools.device.micropython.interpreter import run_program
+from adamb.tools.device.micropython.package import board_files, replay_in_micropython
 from adamb.tools.device.stream import Stream, replay
 from adamb.tools.stopping import stop_on_interrupt
 
@@ -38,7 +40,7 @@ class CallCosts:
     flash_check_bytes: int | None = None
     ram_bytes: int | None = None
     done: tuple[int, int, str] = (0, 0, "")
-    """How far it came before Ctrl-C: 12 of 2000 episodes; both numbers are the same where all was done."""
+    """Progress at Ctrl-C: 12 of 2000 episodes; both numbers are the same where all was done."""
     start: dict[str, dict[str, int]] | None = None
     """In MicroPython: peak heap of import and of init, for bytecode and source."""
 
@@ -64,9 +66,7 @@ def _check_room(block_bytes: int, stack_bytes: int, memory: MemoryMap) -> None:
 class _Metered:
     """A core on the emulator that writes down what every call cost."""
 
-    def __init__(
-        self, emulated: core.EmulatedCore | avr.AvrCore, stream: Stream, say: Callable[[str], None]
-    ) -> None:
+    def __init__(self, emulated: core.EmulatedCore | avr.AvrCore, stream: Stream, say: Callable[[str], None]) -> None:
         self._core, self._say, self._total = emulated, say, stream.episodes
         shape = (stream.episodes, stream.horizon)
         self.act_costs, self.observe_costs = np.zeros((3, *shape), np.int64), np.zeros((3, *shape), np.int64)
@@ -98,6 +98,12 @@ class _Metered:
     def block(self) -> bytes:
         return self._core.block()
 
+    def replay(self, stream: Stream) -> tuple[np.ndarray, np.ndarray]:
+        """Costs of act and observe (3, K, H); Ctrl-C ends it after two episodes: one has no exponent."""
+        with stop_on_interrupt() as stop:
+            replay(stream, self, stop=lambda: stop.asked and self.episodes > 1)
+        return self.act_costs[:, : self.episodes], self.observe_costs[:, : self.episodes]
+
 
 def measure_cortex(
     stream: Stream,
@@ -114,11 +120,9 @@ def measure_cortex(
     _check_room(2 * stream.words, stack, chosen)
     emulated = core.EmulatedCore(stream.config, stream.words, target=target, memory=chosen, optimise=optimise)
     metered = _Metered(emulated, stream, say)
-    with stop_on_interrupt() as stop:
-        replay(stream, metered, stop=lambda: stop.asked and metered.episodes > 1)  # one has no exponent
+    act, observe = metered.replay(stream)
     flash = core.flash(target, optimise)
     has_cycles = emulated.last.cycles_low is not None
-    act, observe = (each[:, : metered.episodes] for each in (metered.act_costs, metered.observe_costs))
     return CallCosts(
         target=target,
         unit="instructions",
@@ -141,15 +145,14 @@ def measure_cortex(
 def measure_avr(stream: Stream, processor: str, say: Callable[[str], None] = lambda text: None) -> CallCosts:
     """Cycles on an AVR in simavr, compiled for size; the replay also proves that it computes the same."""
     metered = _Metered(avr.AvrCore(stream.config, stream.words, processor), stream, say)
-    with stop_on_interrupt() as stop:
-        replay(stream, metered, stop=lambda: stop.asked and metered.episodes > 1)
+    act, observe = metered.replay(stream)
     running = avr.sizes(processor, core.RUNNING)
     with_check = avr.sizes(processor, (*core.RUNNING, core.DIAGNOSIS))
     return CallCosts(
         target=processor,
         unit="cycles",
-        act=metered.act_costs[0, : metered.episodes],
-        observe=metered.observe_costs[0, : metered.episodes],
+        act=act[0],
+        observe=observe[0],
         note=f"cycles in simavr; of the RAM {running.ram_bytes} bytes are tables",
         stack_measured_bytes=metered.stack_bytes,
         flash_bytes=running.flash_bytes,
@@ -226,36 +229,62 @@ def _call_overhead(module: Any) -> int:
     return min(samples)
 
 
-class DeepestAct:
-    """The upper bound of act: what it costs to descend a given number of levels of the V tree.
+REPEATS = 3
 
-    The descent is the only loop of act whose length depends on what was learnt, so a block whose V tree is
-    one path of that length is the worst case, and running it needs no formula.
-    """
+KINDS = ("mpy", "py")
 
-    def __init__(self, config: bytes, target: str, optimise: str = "size") -> None:
-        words = 4096
-        self._core = core.EmulatedCore(
-            config, words, target=target, memory=memory_for(2 * words, 1024), optimise=optimise
-        )
-        self._fresh = np.frombuffer(self._core.block(), np.uint16)
-        self._d_s = config[0]
-        self.deepest = self._d_s * (int(self._fresh[_spec.H_SCALE]) >> 8)
+_START = """
+import gc
+from array import array
+before = gc.mem_alloc()
+from adamb import core
+print(gc.mem_alloc() - before)
+block = array("H", bytes(2 * {words}))
+controller = core.init(core.Config(), block)
+print(gc.mem_alloc() - before)
+"""
 
-    def instructions(self, depth: int) -> int:
-        """Instructions of an act that goes `depth` binary levels down."""
-        if not 0 <= depth <= self.deepest:
-            raise InputError("depth", depth, f"from 0 to {self.deepest}")
-        block = self._fresh.copy()
-        slot = int(block[_spec.H_STEPS_AT]) + _spec.S_V_SLOT
-        unit = int(block[_spec.H_POOL_AT])
-        action = int(block[slot + 2])
-        for _ in range(depth):
-            block[slot] = unit
-            slot = _spec.UNIT_WORDS * unit
-            # Both halves end here unless the next round links the first one further down.
-            block[slot : slot + 4] = _spec.TAG, _spec.TAG, action, action
-            unit += 1
-        self._core.load(block.tobytes())
-        self._core.act(0, [0] * self._d_s)
-        return self._core.last.instructions
+
+@dataclass(frozen=True)
+class Start:
+    """Heap taken until the controller runs. No collection happens in between in this build, so what a board
+    needs at its peak is no more, and what it keeps is less: `init_bytes` counts the block's zeros twice."""
+
+    import_bytes: int
+    init_bytes: int
+
+
+@cache
+def start_bytes(kind: str = "mpy", block_bytes: int = 4096) -> Start:
+    """Peak of importing the core, and of that and init; pointers are 32-bit there as on a board."""
+    run = run_program(_START.format(words=block_bytes // 2), board_files(kind)).require_success()
+    imported, begun = map(int, run.output.split())
+    return Start(imported, begun)
+
+
+def import_bytes(kind: str = "mpy") -> int:
+    return start_bytes(kind).import_bytes
+
+
+def package_bytes(kind: str = "mpy", *, optional: bool = False) -> int:
+    """Bytes of the package's files."""
+    return sum(path.stat().st_size for path in board_files(kind, optional=optional).values())
+
+
+def measure_micropython(stream: Stream, fields: dict[str, Any]) -> CallCosts:
+    """Microseconds in MicroPython's WebAssembly build on this computer, from bytecode."""
+    # Every replay is the same, so the least of several is the call without this computer's interruptions.
+    runs = repeated(lambda: replay_in_micropython(stream, fields), REPEATS)
+    times = np.min([np.frombuffer(run.files["/times.bin"], "<f4") for run in runs], axis=0)
+    times = times.reshape(stream.episodes, stream.horizon, 2)
+    return CallCosts(
+        target="micropython",
+        unit="us",
+        act=times[:, :, 0].astype(float),
+        observe=times[:, :, 1].astype(float),
+        note=f"MicroPython in WebAssembly on this computer, least of {len(runs)} replays; not a board's time",
+        flash_bytes=package_bytes(),
+        ram_bytes=2 * stream.words + import_bytes(),
+        done=(len(runs), REPEATS, "replays"),
+        start={kind: asdict(start_bytes(kind, 2 * stream.words)) for kind in KINDS},
+    )

@@ -1,7 +1,8 @@
-"""Figures of a latency measurement: quantiles, bounds, exponents, and the table that shows them."""
+"""One latency measurement: what is asked for, the recorded run, its replay with a meter, and the figures of that."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -10,11 +11,14 @@ import numpy as np
 from rich import box
 from rich.table import Table
 
+from adamb.budgets.battery import Battery
 from adamb.budgets.boards import load_board
 from adamb.budgets.bounds import paper
 from adamb.budgets.bounds.exact import ForestBound, TreeBound
+from adamb.firmware_model.host.errors import InputError
+from adamb.host_sim.agents import check_horizon
 from adamb.host_sim.files import csv_bytes, json_bytes
-from adamb.host_sim.results.latency import (
+from adamb.host_sim.results.measurements import (
     CURVES,
     LATENCY,
     BoardTimes,
@@ -23,15 +27,70 @@ from adamb.host_sim.results.latency import (
     LatencySummary,
     Quantiles,
 )
-from adamb.tools.device.latency.meters import CallCosts, DeepestAct
-from adamb.tools.device.latency.observe_bound import ObserveBound
+from adamb.tools.device.emulator import avr
+from adamb.tools.device.emulator.compile import MemoryMap
+from adamb.tools.device.emulator.core import HostCore
+from adamb.tools.device.latency import meters
+from adamb.tools.device.latency.bounds import DeepestAct, LearningBound
+from adamb.tools.device.latency.meters import CallCosts, measure_micropython
+from adamb.tools.device.settings import DeviceSettings
+from adamb.tools.device.stream import Stream, record
+from adamb.tools.options import PlayedProblem
 
 if TYPE_CHECKING:
     from adamb.budgets.boards import Board
-    from adamb.tools.device.latency.heaviest import Worst
-    from adamb.tools.device.latency.measurement import LatencyRequest
-    from adamb.tools.device.settings import DeviceSettings
-    from adamb.tools.device.stream import Stream
+
+
+@dataclass(frozen=True)
+class LatencyRequest:
+    """A measurement to make."""
+
+    played: PlayedProblem
+    target: str
+    budget_bytes: int
+    options: dict[str, Any]
+    optimise: str = "size"
+    board: str | None = None
+    battery: Battery | None = None
+
+    @property
+    def problem(self) -> str:
+        return self.played.problem
+
+    @property
+    def seed(self) -> int:
+        return self.played.seeds[0]
+
+
+def record_stream(request: LatencyRequest) -> tuple[DeviceSettings, Stream]:
+    """Play the problem on the host and write down what the controller saw."""
+    made = request.played.make()
+    check_horizon(made.horizon)
+    settings = DeviceSettings(made.d_s, made.d_a, made.horizon, seed=request.seed & 0xFFFF, **request.options)
+    config, words = settings.config(), request.budget_bytes // 2
+    if words < settings.required_words():
+        needed = 2 * settings.required_words()
+        raise InputError("budget", request.budget_bytes, f"this configuration needs {needed} bytes")
+    core = HostCore(config, words)
+    return settings, record(request.problem, made, core, config, words, request.played.episodes)
+
+
+def measure(
+    request: LatencyRequest, settings: DeviceSettings, stream: Stream, say: Callable[[str], None] = lambda text: None
+) -> meters.CallCosts:
+    """Replay on the target with a meter on every call; `say` gets the progress."""
+    say(f"replaying {stream.episodes} episodes on {request.target}")
+    if request.target == "host":
+        return meters.measure_host(stream)
+    if request.target == "micropython":
+        return measure_micropython(stream, settings.fields())
+    if request.target in avr.PROCESSORS:
+        return meters.measure_avr(stream, request.target, say=say)
+    memory = None
+    if request.board is not None:
+        board = load_board(request.board)
+        memory = MemoryMap(flash_bytes=board.flash_bytes, ram_bytes=board.ram_bytes)
+    return meters.measure_cortex(stream, request.target, optimise=request.optimise, memory=memory, say=say)
 
 
 def quantiles(costs: np.ndarray) -> Quantiles:
@@ -61,7 +120,6 @@ class LatencyReport:
     stream: Stream
     costs: CallCosts
     request: LatencyRequest
-    worst: Worst | None = None
 
     @property
     def is_cortex(self) -> bool:
@@ -90,25 +148,17 @@ class LatencyReport:
         return np.array([by_depth[int(d)] for d in depths])
 
     @cached_property
-    def _observe_bound(self) -> ObserveBound | None:
+    def bound_learning(self) -> LearningBound | None:
+        """No observe and no end_episode costs more; in tracking mode on the Cortex targets only."""
         if not self.is_cortex or self.settings.is_paper:
             return None
-        return ObserveBound.measure(self.settings, self.costs.target, self.request.optimise)
-
-    @cached_property
-    def bound_observe_by_episode(self) -> np.ndarray | None:
-        """No observe of episode k costs more; in tracking mode on the Cortex targets only."""
-        bound = self._observe_bound
-        if bound is None:
-            return None
-        relevant = bound.relevant_by_episode(self.stream.episodes, 2 * self.stream.words)
-        return np.asarray(bound.instructions(relevant))
+        return LearningBound.measure(self.settings, self.costs.target, self.request.optimise)
 
     @property
-    def bound_observe(self) -> int | None:
-        """No observe within the episodes measured can cost more."""
-        limit = self.bound_observe_by_episode
-        return None if limit is None else int(limit[-1])
+    def bound_observe_by_episode(self) -> np.ndarray | None:
+        """The same in every episode."""
+        bound = self.bound_learning
+        return None if bound is None else np.full(self.stream.episodes, bound.observe)
 
     @property
     def exponent_paper(self) -> float:
@@ -145,7 +195,7 @@ class LatencyReport:
 
     @cached_property
     def summary(self) -> LatencySummary:
-        costs = self.costs
+        costs, learning = self.costs, self.bound_learning
         return LatencySummary(
             problem=self.request.problem,
             target=costs.target,
@@ -160,7 +210,6 @@ class LatencyReport:
             seed=self.request.seed,
             act=quantiles(costs.act),
             observe=quantiles(costs.observe),
-            worst_of=None if self.worst is None else self.worst.to_json(),
             cycles=self._cycles(),
             board=self._board(),
             stack_bytes=costs.stack_bytes,
@@ -170,7 +219,8 @@ class LatencyReport:
             ram_bytes=costs.ram_bytes,
             start_peak=costs.start,
             bound_act=self.bound_act,
-            bound_observe=self.bound_observe,
+            bound_observe=None if learning is None else learning.observe,
+            bound_end_episode=None if learning is None else learning.end_episode,
             exponent_measured=growth_exponent(self.per_episode),
             exponent_paper=round(self.exponent_paper, 4),
             violations=self.violations(),
@@ -200,7 +250,7 @@ class LatencyReport:
         return BoardTimes(board.name, board.estimate, act, observe, joules[0], joules[1], life)
 
     def _battery(self, board: Board, instructions: float) -> dict[str, Any] | None:
-        """How long a battery lasts with a mean act and a mean observe in each period."""
+        """The life of a battery with a mean act and a mean observe per period."""
         asked, busy = self.request.battery, board.seconds(instructions, self.costs.target)
         if asked is None:
             return None
@@ -222,7 +272,7 @@ class LatencyReport:
 
 
 def table(report: LatencyReport) -> Table:
-    """What a person wants to see first."""
+    """The figures that a person wants to see first."""
     found = report.summary
     title = f"{found.problem} on {found.target}, {found.unit} per call"
     table = Table(title=title, caption=_caption(report, found), box=box.SIMPLE_HEAD)
@@ -235,6 +285,8 @@ def table(report: LatencyReport) -> Table:
             cycles = found.cycles.act if name == "act" else found.cycles.observe
             for waits, side in zip(found.cycles.wait_states, cycles, strict=True):
                 table.add_row(f"  cycles, {waits} wait", *_figures(side), "")
+    if found.bound_end_episode is not None:
+        table.add_row("end_episode", *4 * [""], f"{found.bound_end_episode:,.0f}")
     return table
 
 
@@ -253,12 +305,7 @@ def _caption(report: LatencyReport, found: LatencySummary) -> str:
         if size is not None:
             parts.append(f"{what} {size:,} bytes")
     for kind, peak in (found.start_peak or {}).items():
-        parts.append(
-            f".{kind}: heap {peak['import_bytes']:,} bytes to import, {peak['init_bytes']:,} after init"
-        )
-    if report.worst is not None:
-        seen = report.worst
-        parts.append(f"worst observe of {seen.steps:,} steps {seen.observe_max:,} (mean {seen.observe_mean})")
+        parts.append(f".{kind}: heap {peak['import_bytes']:,} bytes to import, {peak['init_bytes']:,} after init")
     growth = f"total cost grows like K^{found.exponent_measured:.2f}"
     parts.append(f"{growth} (paper {found.exponent_paper:.2f})")
     parts += [f"VIOLATED: {line}" for line in found.violations]

@@ -1,4 +1,4 @@
-"""What the calls of a run on a target cost a board in energy, and how long a battery lasts with them.
+"""Energy of the calls of a run on a target, and the life of a battery with them.
 
 An emulated Cortex-M0 counts instructions, which the profile of a board turns into time; so does a Cortex-M3,
 for boards that execute its instructions. A board that runs the controller itself measures the time. Other
@@ -12,7 +12,7 @@ from typing import Any
 from adamb.budgets.battery import Battery
 from adamb.budgets.boards import Board, load_board
 from adamb.budgets.cores import Range
-from adamb.budgets.errors import InputError
+from adamb.firmware_model.host.errors import InputError
 
 CALLS = ("act", "observe")
 ON_BOARD = "board:"
@@ -20,13 +20,13 @@ NEEDS = "needs the currents of a --board, and --core cortex-m0 or board:PORT"
 
 
 def measures_a_board(core: object, board: Board) -> bool:
-    """Whether every target of `--core` gives figures that the board's profile can be applied to."""
+    """True if every target of `--core` gives figures that the board's profile can be applied to."""
     names = [name.strip() for name in str(core).split(",")]
     return all(name.startswith(ON_BOARD) or board.cycles_of(name) is not None for name in names)
 
 
-def why_none(found: dict[str, Any], board: Board) -> str:
-    """Why there is no energy, and what to do."""
+def why_no_energy(found: dict[str, Any], board: Board) -> str:
+    """The reason why there is no energy, and the remedy."""
     names, other = ", ".join(found["names"]), "take --core cortex-m0 or board:PORT"
     if not found["unit"]:
         return f"none: {names} has no clock; take --core cortex-m0, or a board that has one"
@@ -35,8 +35,8 @@ def why_none(found: dict[str, Any], board: Board) -> str:
     return f"none: what {names} counts is not what {board.name} executes; {other}"
 
 
-def asked_battery(battery: str | None, period: str | None, board: str | None, core: object) -> Battery | None:
-    asked = Battery.asked(battery, period)
+def asked_battery(battery: str | None, board: str | None, core: object) -> Battery | None:
+    asked = Battery.asked(battery)
     if asked is not None and (board is None or not measures_a_board(core, load_board(board))):
         raise InputError("battery", battery, NEEDS)
     return asked

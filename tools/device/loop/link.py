@@ -1,22 +1,95 @@
-"""The host's side of the link: one request at a time, sent again until its answer comes."""
+"""The host's side of the link: frames as `adamb_link.h` says, and requests sent again until answered."""
 
 from __future__ import annotations
 
+import base64
+import binascii
 import os
 import struct
 import time
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from adamb.budgets.errors import AdambError
 from adamb.firmware_model import _spec
-from adamb.tools.device.loop.frames import ANSWER, Frame, Splitter, decode, encode, seed_of
+from adamb.firmware_model.host.errors import AdambError
+
+START, END = b"~", b"\n"
+ANSWER = 0x80
+HEAD = struct.Struct("<HB")
+CRC = struct.Struct("<I")
+LONGEST = 160
+"""Characters of a line; what is longer is noise."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    number: int
+    op: int
+    payload: bytes
+
+
+def seed_of(session: bytes) -> int:
+    """The CRC state that all frames of a session start from: those of another are then damaged ones."""
+    return zlib.crc32(session)
+
+
+def encode(frame: Frame, seed: int) -> bytes:
+    """
+    >>> encode(Frame(1, ord("E"), b""), seed=0)
+    b'~AQBFyh4M0w==\\n'
+    """
+    body = HEAD.pack(frame.number, frame.op) + frame.payload
+    return START + base64.b64encode(body + CRC.pack(zlib.crc32(body, seed))) + END
+
+
+def decode(line: bytes, seeds: tuple[int, ...]) -> Frame | None:
+    """The frame of a line without its ends; None where it is damaged or of another session.
+
+    >>> decode(b"AQBFyh4M0w==", seeds=(0,))
+    Frame(number=1, op=69, payload=b'')
+    >>> decode(b"AQBFyh4M1w==", seeds=(0,)) is None
+    True
+    """
+    try:
+        body = base64.b64decode(line, validate=True)
+    except binascii.Error:
+        return None
+    if len(body) < HEAD.size + CRC.size:
+        return None
+    text, (crc,) = body[: -CRC.size], CRC.unpack(body[-CRC.size :])
+    if crc not in [zlib.crc32(text, seed) for seed in seeds]:
+        return None
+    number, op = HEAD.unpack(text[: HEAD.size])
+    return Frame(number, op, text[HEAD.size :])
+
+
+class Splitter:
+    """Finds lines in a stream of bytes, whatever stands around them."""
+
+    def __init__(self) -> None:
+        self._held = b""
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The whole lines that these bytes complete, without their ends.
+
+        >>> splitter = Splitter()
+        >>> splitter.feed(b"noise~AQ"), splitter.feed(b"==\\r\\nmore~~BQ==\\n>>> ")
+        ([], [b'AQ==', b'BQ=='])
+        """
+        *whole, self._held = (self._held + data).split(END)
+        found = [part[part.rindex(START) + 1 :].rstrip(b"\r") for part in whole if START in part]
+        self._held = self._held[self._held.rindex(START) :] if START in self._held else b""
+        if len(self._held) > LONGEST:
+            self._held = b""
+        return found
+
 
 VERSION = 1
 WORDS = 48
 EXPECTED = (VERSION, _spec.SPEC_HASH, _spec.LEARNER_HASH)
-"""What a target must say: the version of the link, and the hashes of specification and learner."""
+"""The answer of a target that fits: version of the link, hashes of specification and learner."""
 UNITS = {0: "", 1: "µs", 2: "cycles"}
 
 
@@ -34,15 +107,15 @@ class Transport(Protocol):
     def write(self, data: bytes) -> None: ...
 
     def read(self, seconds: float) -> bytes:
-        """What has come, at least one byte; b"" after so many seconds."""
+        """The bytes that have come, at least one; b"" after so many seconds."""
         ...
 
     def close(self) -> None: ...
 
 
 @dataclass(frozen=True)
-class Patience:
-    """How long to wait for one answer, how often to ask, and how long to wait for a target that went away."""
+class Timeouts:
+    """Timeouts: of one answer, the number of requests, and for the return of a target that went away."""
 
     reply_seconds: float = 1.5
     tries: int = 8
@@ -51,7 +124,7 @@ class Patience:
 
 @dataclass(frozen=True)
 class Hello:
-    """What a target says about itself."""
+    """The description that a target gives of itself."""
 
     version: int
     spec_hash: int
@@ -63,35 +136,34 @@ class Hello:
 
 @dataclass
 class LinkCounts:
-    """What happened on the line."""
+    """Counters of the line."""
 
     calls: int = 0
     repeats: int = 0
     damaged: int = 0
     returns: int = 0
-    """How often the target went away, came back, and was given its block again."""
+    """Times that the target went away, came back, and got its block again."""
 
 
 class Link:
     """A session with a target. A call is executed once, however often its frames are lost or doubled."""
 
-    def __init__(self, transport: Transport, patience: Patience, counts: LinkCounts | None = None) -> None:
-        self.transport, self.patience = transport, patience
+    def __init__(self, transport: Transport, timeouts: Timeouts, counts: LinkCounts | None = None) -> None:
+        self.transport, self.timeouts = transport, timeouts
         self.counts = counts or LinkCounts()
         self._session = os.urandom(4)
         self._seed = seed_of(self._session)
         self._number = 0
         self._splitter = Splitter()
 
-    def hello(self, tries: int | None = None) -> Hello:
+    def hello(self) -> Hello:
         """Begin the session; an error where the target speaks another version of the link or of the core."""
-        answer = self._exchange(ord("H"), bytes([VERSION]) + self._session, 0, tries)
+        answer = self._exchange(ord("H"), bytes([VERSION]) + self._session, 0)
         version, spec, learner, unit, free = struct.unpack("<BHHBI", answer[:10])
         found = Hello(version, spec, learner, UNITS.get(unit, ""), free, answer[10:].decode(errors="replace"))
         if (version, spec, learner) != EXPECTED:
             theirs, ours = (
-                "link {}, specification {}, learner {}".format(*each)
-                for each in ((version, spec, learner), EXPECTED)
+                "link {}, specification {}, learner {}".format(*each) for each in ((version, spec, learner), EXPECTED)
             )
             text = f"another version runs on the target: {theirs}; this is {ours}"
             raise TargetRefused(f"{text}; bring the firmware up to date")
@@ -142,22 +214,22 @@ class Link:
             raise LinkLost("the target gave an empty answer")
         return answer
 
-    def _exchange(self, op: int, payload: bytes, seed: int, tries: int | None) -> bytes:
+    def _exchange(self, op: int, payload: bytes, seed: int, tries: int | None = None) -> bytes:
         self._number = (self._number + 1) & 0xFFFF
         line = encode(Frame(self._number, op, payload), seed)
         self.counts.calls += 1
-        for attempt in range(tries or self.patience.tries):
+        for attempt in range(tries or self.timeouts.tries):
             self.counts.repeats += attempt > 0
             self.transport.write(line)
             answer = self._await(op | ANSWER, seed)
             if answer is not None:
                 return answer
-        waited = (tries or self.patience.tries) * self.patience.reply_seconds
+        waited = (tries or self.timeouts.tries) * self.timeouts.reply_seconds
         raise LinkLost(f"the target has not answered for {waited:.3g} s")
 
     def _await(self, op: int, seed: int) -> bytes | None:
         """The answer to the current request; whatever else comes is dropped."""
-        end = time.monotonic() + self.patience.reply_seconds
+        end = time.monotonic() + self.timeouts.reply_seconds
         while True:
             left = end - time.monotonic()
             data = self.transport.read(max(0.0, left))

@@ -1,12 +1,7 @@
-"""What the controller costs under MicroPython by the form it has there, as measured and kept.
-
-`python -m adamb.tools.device.micropython.costs` prints it, `--board pico` the times on a board in short;
-tools/measure/micropython_native.py measures it.
-"""
+"""Costs of the controller under MicroPython by its form there, as tools/measure/micropython_native.py measures them."""
 
 from __future__ import annotations
 
-import sys
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from adamb.budgets.boards import Board, load_board
-from adamb.budgets.errors import AdambError, InputError
-from adamb.tools.exit_codes import OK, USAGE
+from adamb.firmware_model.host.errors import InputError
 
 KEPT = Path(__file__).resolve().parent / "native_costs.toml"
 CORES = {
@@ -60,13 +54,13 @@ def kept() -> dict[str, Any]:
 
 
 def shape_rows(dims: str) -> dict[str, ShapeCost]:
-    """What each form needs with so many dimensions, written as 2+1."""
+    """Instructions of each form with so many dimensions, written as 2+1."""
     rows = [ShapeCost(**row) for row in kept()["shapes"]]
     return {row.core: row for row in rows if row.dims == dims}
 
 
 def shape_conditions(dims: str) -> str:
-    """What was measured."""
+    """Conditions of the measurement, in words."""
     content = kept()
     return (
         f"{content['steps']} steps with {dims}, H {content['horizon']}, "
@@ -80,10 +74,7 @@ def module_heap_bytes() -> int:
 
 
 def table(rows: Iterable[FormCost]) -> str:
-    lines = [
-        "| processor | controller | flash, bytes | heap, bytes | `act` | `observe` |",
-        "|---|---|---|---|---|---|",
-    ]
+    lines = ["| processor | controller | flash, bytes | heap, bytes | `act` | `observe` |", "|---|---|---|---|---|---|"]
     for row in rows:
         cells = [row.flash_bytes, row.heap_bytes, row.act, row.observe]
         shown = " | ".join(f"{cell:,}" for cell in cells)
@@ -97,24 +88,23 @@ def report(content: dict[str, Any]) -> str:
         f"MicroPython {content['micropython']} in QEMU, compiled by GCC {content['compiler']}: "
         "heap that the\nimport keeps, instructions of a call from Python, means of "
         f"{content['steps']} steps with a block of {content['block_bytes']}\n"
-        "bytes, which is not in the heap's figure. On a computer (the unix port) a whole step takes\n"
-        f"{content['unix_ratio']} times as long with the Python core as with the C core in the program."
+        "bytes, which is not in the heap's figure."
     )
     return f"{table(FormCost(**row) for row in content['rows'])}\n\n{note}"
 
 
-def _times(seconds: tuple[float, float]) -> str:
+def times(seconds: tuple[float, float]) -> str:
     """Both ends with two digits: the range is wider than a third would tell."""
     low, high = (f"{float(f'{1e6 * each:.2g}'):,g}" for each in seconds)
     return f"{low} to {high} µs"
 
 
 def board_times(board: Board, dims: str) -> str:
-    """What mean calls of each form take on one board, in words."""
+    """Times of mean calls of each form on one board, in words."""
     rows = shape_rows(dims)
     parts = [
-        f"{CORES[form]}: `act` {_times(board.seconds(rows[form].act))}, "
-        f"`observe` {_times(board.seconds(rows[form].observe))}"
+        f"{CORES[form]}: `act` {times(board.seconds(rows[form].act))}, "
+        f"`observe` {times(board.seconds(rows[form].observe))}"
         for form in PLANNED
     ]
     listed = "\n".join(f"- {part}" for part in parts)
@@ -130,31 +120,15 @@ def board_table(content: dict[str, Any], name: str) -> str:
     board = load_board(name)
     if board.core.instruction_set != INSTRUCTION_SET:
         raise InputError("board", name, f"has {board.core.instruction_set}, measured was {INSTRUCTION_SET}")
-    lines = [
-        f"| {board.title} | flash, bytes | heap, bytes | `act` | `observe` |",
-        "|---|---|---|---|---|",
-    ]
+    lines = [f"| {board.title} | flash, bytes | heap, bytes | `act` | `observe` |", "|---|---|---|---|---|"]
     for row in (FormCost(**each) for each in content["rows"]):
         if row.processor == ON_BOARDS:
-            times = [_times(board.seconds(calls)) for calls in (row.act, row.observe)]
-            cells = [CORES[row.core], f"{row.flash_bytes:,}", f"{row.heap_bytes:,}", *times]
+            shown = [times(board.seconds(calls)) for calls in (row.act, row.observe)]
+            cells = [CORES[row.core], f"{row.flash_bytes:,}", f"{row.heap_bytes:,}", *shown]
             lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-def main(arguments: Sequence[str]) -> int:
-    if not arguments:
-        print(report(kept()))
-        return OK
-    try:
-        if len(arguments) != 2 or arguments[0] != "--board":
-            raise InputError("arguments", " ".join(arguments), "none, or --board NAME")
-        print(board_table(kept(), arguments[1]))
-    except AdambError as error:
-        print(error, file=sys.stderr)
-        return USAGE
-    return OK
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+def main(arguments: Sequence[str]) -> None:
+    """Print what is kept; with the name of a board in times of that board."""
+    print(board_table(kept(), arguments[0]) if arguments else report(kept()))

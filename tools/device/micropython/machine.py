@@ -8,16 +8,67 @@ from __future__ import annotations
 
 import os
 import select
+import shutil
 import subprocess
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 
-from adamb.tools.device.emulator import qemu
 from adamb.tools.device.extras import DeviceToolFailed, DeviceToolMissing
-from adamb.tools.device.micropython.heap_files import MOUNT
 from adamb.tools.device.micropython.interpreter import Run
+
+QEMU = "qemu-system-arm"
+QEMU_REMEDY = "install your system's QEMU for ARM (Debian: apt-get install qemu-system-arm); it is optional"
+NO_DEVICE = 19
+"""The error of a path on a board without a file system (ENODEV)."""
+MOUNT = """
+import io, vfs
+F, D = {}, set()
+class Files:
+    def mount(self, readonly, mkfs): pass
+    def umount(self): pass
+    def chdir(self, path): pass
+    def getcwd(self): return "/"
+    def stat(self, path):
+        path = path.strip("/")
+        if path in F: return (0x8000, 0, 0, 0, 0, 0, len(F[path]), 0, 0, 0)
+        if path in D: return (0x4000, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+        for name in F:
+            if name.startswith(path + "/"): return (0x4000, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+        raise OSError(2)
+    def ilistdir(self, path):
+        path = path.strip("/")
+        first = path + "/" if path else ""
+        for kind, names in ((0x8000, F), (0x4000, D)):
+            for name in list(names):
+                if name.startswith(first) and "/" not in name[len(first):]: yield (name[len(first):], kind, 0)
+    def mkdir(self, path): D.add(path.strip("/"))
+    def rmdir(self, path):
+        if path.strip("/") not in D: raise OSError(2)
+        D.remove(path.strip("/"))
+    def remove(self, path):
+        if path.strip("/") not in F: raise OSError(2)
+        del F[path.strip("/")]
+    def open(self, path, mode):
+        path = path.strip("/")
+        if "w" in mode: return Writer(path)
+        if path not in F: raise OSError(2)
+        return io.BytesIO(F[path]) if "b" in mode else io.StringIO(str(F[path], "utf8"))
+class Writer(io.IOBase):
+    def __init__(self, path):
+        F[path] = bytearray()
+        self.path = path
+    def write(self, data):
+        F[self.path].extend(data)
+        return len(data)
+    def ioctl(self, request, value): return 0
+    def close(self): pass
+    def __enter__(self): return self
+    def __exit__(self, *why): pass
+vfs.mount(Files(), "/")
+"""
+
 
 PIECE = 512
 #: Arguments of QEMU by machine; the micro:bit of MicroPython's qemu port has more memory than a real one.
@@ -31,7 +82,7 @@ MACHINES = {
 SHIFT = 3
 """An instruction takes 2^3 ns of the machine's time."""
 TICKS = {"mps2-an385": 25.0e6, "microbit": 16.0e6}
-"""Of the processor's timer, a second."""
+"""Of the processor's timer, per second."""
 
 
 def instructions(ticks: float, machine: str) -> float:
@@ -39,19 +90,22 @@ def instructions(ticks: float, machine: str) -> float:
     return ticks / TICKS[machine] * 1e9 / 2**SHIFT
 
 
+def qemu_missing() -> DeviceToolMissing | None:
+    """The error that names what to install where QEMU is missing."""
+    return DeviceToolMissing(QEMU, QEMU_REMEDY) if shutil.which(QEMU) is None else None
+
+
 class MicroPythonMachine:
     """A board that was just switched on; use it in a `with` statement."""
 
     def __init__(self, machine: str, firmware: Path, *, seconds: float = 300.0) -> None:
-        if qemu.version() is None:
-            raise DeviceToolMissing(qemu.PROGRAM, qemu.REMEDY)
-        command = [qemu.PROGRAM, *MACHINES[machine], "-display", "none", "-monitor", "none"]
+        if error := qemu_missing():
+            raise error
+        command = [QEMU, *MACHINES[machine], "-display", "none", "-monitor", "none"]
         command += ["-semihosting", "-icount", f"shift={SHIFT}", "-serial", "stdio", "-kernel", str(firmware)]
         pipe = subprocess.PIPE
         self.machine, self._seconds = machine, seconds
-        self._process = subprocess.Popen(
-            command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, bufsize=0
-        )
+        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, bufsize=0)
         self._seen = b""
 
     def __enter__(self) -> MicroPythonMachine:
@@ -75,14 +129,12 @@ class MicroPythonMachine:
             self._process.stdin.write(data[at : at + PIECE])
 
     def _until(self, mark: bytes) -> bytes:
-        """What comes before a mark."""
+        """Read up to a mark; the bytes before it."""
         assert self._process.stdout is not None
         handle, deadline = self._process.stdout.fileno(), time.monotonic() + self._seconds
         while mark not in self._seen:
             if not select.select([handle], [], [], max(0.0, deadline - time.monotonic()))[0]:
-                raise DeviceToolFailed(
-                    f"MicroPython on {self.machine}", f"silent; last: {self._seen[-200:]!r}"
-                )
+                raise DeviceToolFailed(f"MicroPython on {self.machine}", f"silent; last: {self._seen[-200:]!r}")
             data = os.read(handle, 65536)
             if not data:
                 raise DeviceToolFailed(f"MicroPython on {self.machine}", "QEMU has ended")

@@ -1,1 +1,1 @@
-"""What `adamb port` writes."""
+"""The exports of `adamb port`: `job` is what both kinds share, `c` and `micropython` make one kind each."""

@@ -14,10 +14,10 @@ static qstr field_name(size_t i)
     case 0: return MP_QSTR_d_s;
     case 1: return MP_QSTR_d_a;
     case 2: return MP_QSTR_horizon;
-    case 3: return MP_QSTR_paper;
-    case 4: return MP_QSTR_own;
+    case 3: return MP_QSTR_mode;
+    case 4: return MP_QSTR_split_counts;
     case 5: return MP_QSTR_share;
-    case 6: return MP_QSTR_freeze;
+    case 6: return MP_QSTR_when_full;
     case 7: return MP_QSTR_random_action;
     case 8: return MP_QSTR_detect;
     case 9: return MP_QSTR_auto_bonus;
@@ -143,8 +143,9 @@ static mp_obj_t thresholds(mp_obj_t gamma, mp_obj_t phi_num, mp_obj_t phi_den)
 }
 MP_DEFINE_CONST_FUN_OBJ_3(adamb_thresholds_obj, thresholds);
 
-static void set_field(config_obj *self, mp_obj_t name, mp_obj_t value)
+void adamb_module_set(mp_obj_t config, mp_obj_t name, mp_obj_t value)
 {
+    config_obj *self = MP_OBJ_TO_PTR(config);
     for (size_t i = 0; i < FIELDS; i++) {
         if (MP_OBJ_NEW_QSTR(field_name(i)) == name) {
             self->fields[i] = value;
@@ -168,7 +169,7 @@ mp_obj_t adamb_config_make_new(const mp_obj_type_t *type, size_t n_args, size_t 
     self->fields[12] = mp_const_none;
     self->fields[12] = threshold_array(&usual);
     for (size_t i = 0; i < 2 * n_kw; i += 2) {
-        set_field(self, args[i], args[i + 1]);
+        adamb_module_set(MP_OBJ_FROM_PTR(self), args[i], args[i + 1]);
     }
     return MP_OBJ_FROM_PTR(self);
 }
@@ -241,7 +242,7 @@ void adamb_controller_attr(mp_obj_t self, qstr name, mp_obj_t *dest)
     }
 }
 
-static mp_obj_t act(size_t n, const mp_obj_t *args)
+mp_obj_t adamb_module_act(size_t n, const mp_obj_t *args)
 {
     (void)n;
     const controller_obj *self = MP_OBJ_TO_PTR(args[0]);
@@ -264,9 +265,26 @@ static mp_obj_t act(size_t n, const mp_obj_t *args)
     }
     return MP_OBJ_NEW_SMALL_INT(code);
 }
-MP_DEFINE_CONST_FUN_OBJ_VAR_BETWEEN(adamb_act_obj, 4, 4, act);
+MP_DEFINE_CONST_FUN_OBJ_VAR_BETWEEN(adamb_act_obj, 4, 4, adamb_module_act);
 
-static mp_obj_t observe(size_t n, const mp_obj_t *args)
+mp_obj_t adamb_module_given(size_t n, const mp_obj_t *args)
+{
+    (void)n;
+    const controller_obj *self = MP_OBJ_TO_PTR(args[0]);
+    adamb_words block = adamb_module_words(self->block);
+    uint16_t state[DIMS] = {0}, action[DIMS] = {0};
+    if (!adamb_module_holds(block)) {
+        return MP_OBJ_NEW_SMALL_INT(ADAMB_BAD_BLOCK);
+    }
+    int h = adamb_module_number(args[1]);
+    if (!read_words(args[2], self->d_s, state) || !read_words(args[3], self->d_a, action)) {
+        h = -1;
+    }
+    return MP_OBJ_NEW_SMALL_INT(adamb_given(block.w, h, state, action));
+}
+MP_DEFINE_CONST_FUN_OBJ_VAR_BETWEEN(adamb_given_obj, 4, 4, adamb_module_given);
+
+mp_obj_t adamb_module_observe(size_t n, const mp_obj_t *args)
 {
     (void)n;
     const controller_obj *self = MP_OBJ_TO_PTR(args[0]);
@@ -282,14 +300,14 @@ static mp_obj_t observe(size_t n, const mp_obj_t *args)
     }
     return MP_OBJ_NEW_SMALL_INT(adamb_observe(block.w, h, (uint16_t)reward, next));
 }
-MP_DEFINE_CONST_FUN_OBJ_VAR_BETWEEN(adamb_observe_obj, 4, 4, observe);
+MP_DEFINE_CONST_FUN_OBJ_VAR_BETWEEN(adamb_observe_obj, 4, 4, adamb_module_observe);
 
-static mp_obj_t end_episode(mp_obj_t self)
+mp_obj_t adamb_module_end_episode(mp_obj_t self)
 {
     adamb_words block = adamb_module_words(((const controller_obj *)MP_OBJ_TO_PTR(self))->block);
     return MP_OBJ_NEW_SMALL_INT(adamb_module_holds(block) ? adamb_end_episode(block.w) : ADAMB_BAD_BLOCK);
 }
-MP_DEFINE_CONST_FUN_OBJ_1(adamb_end_episode_obj, end_episode);
+MP_DEFINE_CONST_FUN_OBJ_1(adamb_end_episode_obj, adamb_module_end_episode);
 
 static mp_obj_t check(mp_obj_t block)
 {
@@ -344,6 +362,17 @@ static mp_obj_t unit_init(mp_obj_t zero, mp_obj_t full)
     return code < 0 ? MP_OBJ_NEW_SMALL_INT(code) : MP_OBJ_FROM_PTR(self);
 }
 MP_DEFINE_CONST_FUN_OBJ_2(adamb_unit_init_obj, unit_init);
+
+mp_obj_t adamb_unit_make_new(const mp_obj_type_t *type, size_t n_args, size_t n_kw, const mp_obj_t *args)
+{
+    (void)type;
+    mp_arg_check_num(n_args, n_kw, 2, 2, false);
+    mp_obj_t made = unit_init(args[0], args[1]);
+    if (mp_obj_is_small_int(made)) {
+        mp_raise_ValueError(MP_ERROR_TEXT("the ends of a unit are 1 to 65535 apart"));
+    }
+    return made;
+}
 
 static mp_obj_t unit_code(mp_obj_t self, mp_obj_t value)
 {

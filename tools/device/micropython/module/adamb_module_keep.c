@@ -49,6 +49,48 @@ static mp_obj_t snapshot_restore(mp_obj_t data, mp_obj_t from, mp_obj_t block)
 }
 MP_DEFINE_CONST_FUN_OBJ_3(adamb_snapshot_restore_obj, snapshot_restore);
 
+/* Whether a method of a file takes or fills all of these bytes. */
+static bool file_call(mp_obj_t file, qstr name, const uint8_t *data, uint32_t bytes)
+{
+    mp_obj_t call[3];
+    mp_load_method(file, name, call);
+    call[2] = mp_obj_new_bytearray_by_ref(bytes, (void *)data);
+    mp_obj_t count = mp_call_method_n_kw(1, 0, call);
+    return mp_obj_is_small_int(count) && MP_OBJ_SMALL_INT_VALUE(count) == (mp_int_t)bytes;
+}
+
+static int file_write(void *file, const uint8_t *data, uint32_t bytes)
+{
+    return file_call((mp_obj_t)file, MP_QSTR_write, data, bytes) ? 0 : ADAMB_STORE_DEVICE;
+}
+
+static int file_read(void *file, uint32_t at, uint8_t *data, uint32_t bytes)
+{
+    mp_obj_t seek[3];
+    mp_load_method((mp_obj_t)file, MP_QSTR_seek, seek);
+    seek[2] = mp_obj_new_int_from_uint(at);
+    mp_call_method_n_kw(1, 0, seek);
+    return file_call((mp_obj_t)file, MP_QSTR_readinto, data, bytes) ? 0 : ADAMB_STORE_DEVICE;
+}
+
+static mp_obj_t snapshot_write(mp_obj_t block, mp_obj_t file)
+{
+    adamb_words found = adamb_module_words(block);
+    bool holds = adamb_module_holds(found);
+    return MP_OBJ_NEW_SMALL_INT(holds ? adamb_snapshot_write(found.w, file_write, (void *)file) : ADAMB_BAD_BLOCK);
+}
+MP_DEFINE_CONST_FUN_OBJ_2(adamb_snapshot_write_obj, snapshot_write);
+
+static mp_obj_t snapshot_read(mp_obj_t file, mp_obj_t from, mp_obj_t block)
+{
+    adamb_config config;
+    adamb_words found = adamb_module_words(block);
+    int code = adamb_module_config(from, &config);
+    code = code < 0 ? code : adamb_snapshot_read(file_read, (void *)file, &config, found.w, found.words);
+    return MP_OBJ_NEW_SMALL_INT(code);
+}
+MP_DEFINE_CONST_FUN_OBJ_3(adamb_snapshot_read_obj, snapshot_read);
+
 /* Call a method of the program's storage: 0 for 0 or None, its number, or 1 for anything else. */
 static int flash_call(void *flash, qstr name, uint32_t address, void *data, uint32_t bytes)
 {
@@ -189,10 +231,10 @@ MP_DEFINE_CONST_FUN_OBJ_VAR_BETWEEN(adamb_guard_open_obj, 2, 3, guard_open);
 static mp_obj_t handled(guard_obj *self, int code)
 {
     if (code == ADAMB_BAD_BLOCK) {
-        count_up(&self->damages, 0);
+        saturating_inc(&self->damages, 0);
         code = guard_begin(self);
         if (code > 0) {
-            count_up(code == ADAMB_GUARD_RESTORED ? &self->restored : &self->reinitialised, 0);
+            saturating_inc(code == ADAMB_GUARD_RESTORED ? &self->restored : &self->reinitialised, 0);
         }
     }
     return MP_OBJ_NEW_SMALL_INT(code);
@@ -210,7 +252,7 @@ static mp_obj_t guard_tick(mp_obj_t self_in)
     adamb_words block = adamb_module_words(self->block);
     int code = block.words < ADAMB_H_WORDS ? ADAMB_BAD_ARGUMENT : adamb_scrub(block.w, block.words, &self->place);
     if (code == 1) {
-        count_up(&self->passes, 0);
+        saturating_inc(&self->passes, 0);
         code = 0;
     }
     return handled(self, code);

@@ -1,1 +1,0 @@
-"""What runs on a target: its side of the link, in C and in MicroPython."""

@@ -1,1 +1,0 @@
-"""What `adamb sweep paper` makes of its results: the paper's figures, running times, tests of its claims."""
