@@ -9,11 +9,12 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from adamb.firmware_model.rtl.shape import EngineShape
-from adamb.tools.chip import run_tool, simulated, verilog
+from adamb.firmware_model.rtl import EngineShape
+from adamb.tools import chip as tools
+from adamb.tools import terminal
+from adamb.tools.chip import simulated
 from adamb.tools.cli import main
 from adamb.tools.commands import chip
-from adamb.tools.terminal import waiting
 from support.chip import PACKAGES
 from support.paths import ROOT
 
@@ -22,9 +23,7 @@ LICENCE_HEAD = "// SPDX-License-Identifier: MIT\n// Copyright (c) 2026 The AdaMB
 MISTAKES = [
     (["--cpu", "arm"], "cpu = 'arm': one of picorv32, serv"),
     (["--fabric", "asic"], "fabric = 'asic': one of all, none, ice40, ecp5, ecp5-6"),
-    (["--optimise", "fast"], "optimise = 'fast': one of size, speed"),
     (["--episodes", "1"], "episodes = 1: must be from 2 to 1000000"),
-    (["--seed", "-1"], "seed = -1: must be from 0 to 4294967295"),
     (["--budget", "100B"], "budget = 100: this configuration needs"),
     (["--budget", "1MiB"], "budget = 1048576: at most 262144 bytes of SRAM"),
     (["--engine", "4+1"], "engine = '4+1': any, or from 1+1 to 3+3, with a horizon to 31 as 1+1h5"),
@@ -37,7 +36,7 @@ MISTAKES = [
     (["--within", "1s,2s,3s,4s"], "within = '1s,2s,3s,4s': at most 3 times"),
     (["--within", "14ns", "--fabric", "none"], "needs a clock, which --fabric none does not give"),
     (["--set", "lam"], "set = 'lam': write name=value"),
-    (["--mode", "guess"], "mode = 'guess'"),
+    (["--agent-set", "mode=guess"], "mode = 'guess'"),
     (["--verilog", "/nowhere/engine.v"], "/nowhere/engine.v: No such file or directory"),
 ]
 
@@ -92,8 +91,8 @@ def test_episodes_that_are_too_long_are_refused_with_the_options_that_play_a_par
 ) -> None:
     (tmp_path / "long.py").write_text(LONG)
     found = complaint(capsys, f"{tmp_path / 'long.py'}:Large", "--quiet")
-    assert "horizon = 40: adamb plans at most 31 steps ahead; --horizon 31 plays no longer" in found
-    assert "with --continuing the next episode starts where it ended" in found
+    assert "horizon = 40: adamb plans at most 31 steps ahead; --set horizon=31 plays no longer" in found
+    assert "with --set continuing=yes the next episode starts where it ended" in found
 
 
 @pytest.mark.parametrize("package", [name for name in PACKAGES if name != "pythondata_cpu_serv"])
@@ -103,7 +102,7 @@ def test_a_missing_tool_is_named_with_the_install_that_brings_it(
     for name in PACKAGES[PACKAGES.index(package) :]:
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setitem(sys.modules, package, None)
-    monkeypatch.setattr(run_tool, "version", lambda name: "0")
+    monkeypatch.setattr(tools, "version", lambda name: "0")
     simulated._model.cache_clear()  # an earlier test may have built this very chip
     found = complaint(capsys, "oil-laplace", "--budget", "3KiB", "--fabric", "none", "--quiet")
     missing = next(name for name in PACKAGES if name in found)
@@ -137,26 +136,26 @@ def test_the_verilog_begins_with_its_licence(monkeypatch: pytest.MonkeyPatch) ->
     engine = ModuleType("engine")
     monkeypatch.setattr(engine, "DecisionEngine", lambda shape: shape, raising=False)
     monkeypatch.setitem(sys.modules, "adamb.firmware_model.rtl.engine", engine)
-    monkeypatch.setattr(verilog, "verilog", lambda component, name: f"module {name}({component});\n")
-    text = chip.TEXTS["verilog"](SimpleNamespace(shape="x"), None)
+    monkeypatch.setattr(tools, "verilog", lambda component, name: f"module {name}({component});\n")
+    text = chip._verilog(SimpleNamespace(shape="x"))
     assert text == LICENCE_HEAD + "module adamb_engine(x);\n"
     assert LICENCE_HEAD.splitlines()[1].removeprefix("// ") in (ROOT / "LICENSE").read_text().splitlines()
 
 
 @pytest.mark.parametrize(
     "options",
-    [[], ["--mode", "paper", "--action", "random"], ["--cpu", "serv"], ["--engine", "1+1h5"]],
+    [[], ["--agent-set", "mode=paper,action=random"], ["--cpu", "serv"], ["--engine", "1+1h5"]],
     ids=lambda options: " ".join(options) or "default",
 )
 def test_the_chip_ends_as_adamb_run_does(
     options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for package in PACKAGES:
-        pytest.importorskip(package, reason="make chip, or pip install adamb[chip]")
+        pytest.importorskip(package, reason="make .venv/.installed-chip, or pip install adamb[chip]")
     episodes = ["--episodes", "6" if "serv" in options else "20"]
     shared = ["oil-laplace", "--budget", "2KiB", "--quiet", *episodes]
-    out, svg, engine = tmp_path / "chip", tmp_path / "wave.svg", tmp_path / "engine.v"
-    files = ["--out", str(out), "--wave", str(svg), "--verilog", str(engine)]
+    out, engine = tmp_path / "chip", tmp_path / "engine.v"
+    files = ["--out", str(out), "--verilog", str(engine)]
     assert main(["chip", *shared, *options, "--fabric", "none", *files]) == 0
     assert engine.read_text().startswith(LICENCE_HEAD) and "module adamb_engine(" in engine.read_text()
     printed = capsys.readouterr().out
@@ -168,7 +167,6 @@ def test_the_chip_ends_as_adamb_run_does(
     assert found["reward_mean"] == pytest.approx(host["reward_per_episode"]["mean"], abs=1e-3)
     assert found["act_engine"]["cycles_max"] <= found["bound_act_cycles"]
     assert found["act_processor"]["cycles_mean"] > 10 * found["act_engine"]["cycles_mean"]
-    assert svg.read_text().startswith("<svg") and "walk" in svg.read_text()
     page = tmp_path / "report.html"
     assert main(["report", str(out), "--out", str(page)]) == 0
     assert "On a chip" in page.read_text() and found["digest"] in page.read_text()
@@ -178,11 +176,11 @@ def test_a_chip_that_ends_with_other_words_is_exit_code_1(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for package in PACKAGES:
-        pytest.importorskip(package, reason="make chip, or pip install adamb[chip]")
+        pytest.importorskip(package, reason="make .venv/.installed-chip, or pip install adamb[chip]")
     from adamb.tools.chip import measurement
 
     monkeypatch.setattr(measurement, "host_digest", lambda request, episodes: "0" * 16)
-    monkeypatch.setattr(waiting, "FIRST_SECONDS", 0.002)
+    monkeypatch.setattr(terminal, "FIRST_SECONDS", 0.002)
     arguments = ["oil-laplace", "--budget", "2KiB", "--episodes", "2", "--fabric", "none"]
     assert main(["chip", *arguments]) == 1
     printed = capsys.readouterr()
@@ -192,10 +190,10 @@ def test_a_chip_that_ends_with_other_words_is_exit_code_1(
 
 def test_with_these_options_the_chip_plays_a_part(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for package in PACKAGES:
-        pytest.importorskip(package, reason="make chip, or pip install adamb[chip]")
+        pytest.importorskip(package, reason="make .venv/.installed-chip, or pip install adamb[chip]")
     (tmp_path / "long.py").write_text(LONG)
     shared = [f"{tmp_path / 'long.py'}:Large", "--budget", "4KiB", "--episodes", "2", "--fabric", "none"]
-    part = ["--horizon", "31", "--continuing", "--json", "-", "--quiet"]
+    part = ["--set", "horizon=31", "--set", "continuing=yes", "--json", "-", "--quiet"]
     assert main(["chip", *shared, *part]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["horizon"] == 31 and found["digest"] == found["digest_host"]

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from adamb.host_sim.results.chip import CallCost, ChipFolder, ChipSummary, EngineSize
+from adamb.host_sim.results import read_record
+from adamb.host_sim.results.measurements import CHIP, CallCost, ChipSummary, EngineSize
 from adamb.tools.cli import main
-from adamb.tools.terminal.chip_table import sizes_table, times_table
+from adamb.tools.commands.chip import sizes_table, times_table
 
 
 def cost(who: str, cycles: int) -> CallCost:
@@ -26,9 +27,9 @@ def summary(**changes: Any) -> ChipSummary:
         "d_s": 1, "d_a": 1, "seed": 3, "finest": 7, "reward_mean": 1.5, "act_engine": cost("engine", 8),
         "act_processor": cost("serv", 9000), "observe": cost("serv", 250_000),
         "end_episode": cost("serv", 30_000), "bound_act_cycles": 13,
-        "engines": [EngineSize("iCE40 <HX8K>", "1+1", 376, 146, 8, 75.0)],
+        "engines": [EngineSize("iCE40 <HX8K>", "1+1", 376, 146, 8, 75.0, 0)],
         "chips": [EngineSize("ECP5 <25k>", "any", 3171, 1023, 20, 50.0, 4)],
-        "left_out": ["no chip: iCE40 <HX8K> has 16 KiB"],
+        "left_out": ["no chip: iCE40 <HX8K> has 16 KiB"], "tools": "yosys 1",
         "digest": "0123456789abcdef", "digest_host": "0123456789abcdef",
     }  # fmt: skip
     return ChipSummary(**fields | changes)
@@ -41,18 +42,9 @@ def folder(path: Path, **changes: Any) -> Path:
 
 
 def test_a_chip_run_is_read_back_as_it_was_written(tmp_path: Path) -> None:
-    found = ChipFolder.read(folder(tmp_path / "chip")).summary
+    found = read_record(ChipSummary, folder(tmp_path / "chip") / CHIP)
     assert found == summary()
     assert found.decision_ns(found.engines[0]) == pytest.approx(1000 * 10 / 75)
-
-
-def test_a_file_from_before_whole_chips_were_placed_is_read(tmp_path: Path) -> None:
-    old = summary().to_json()
-    for name in ("chips", "left_out"):
-        del old[name]
-    del old["engines"][0]["multipliers"]
-    (tmp_path / "chip.json").write_text(json.dumps(old))
-    assert ChipFolder.read(tmp_path).summary == summary(chips=[], left_out=[])
 
 
 def shown(table: Any) -> str:
@@ -62,7 +54,7 @@ def shown(table: Any) -> str:
 
 
 def test_decisions_within_a_time_are_worked_out_by_the_clock_of_each() -> None:
-    engine, chip = EngineSize("A", "any", 1, 1, 1, 100.0), EngineSize("B", "1+1", 1, 1, 1, 62.5)
+    engine, chip = EngineSize("A", "any", 1, 1, 1, 100.0, 0), EngineSize("B", "1+1", 1, 1, 1, 62.5, 0)
     found = summary(engines=[engine], chips=[chip])
     fast, slow = found.engines[0], found.chips[0]
     # Ten cycles, the longest: 100 ns at 100 MHz, 160 ns at 62.5 MHz.
@@ -121,8 +113,8 @@ def test_a_broken_promise_is_exit_code_1(
         ({"cpu": 5}, "cpu is 5, not text"),
         ({"act_engine": None}, "act_engine is None, not an object"),
         ({"engines": [{"family": "x"}]}, "has no 'engines[0].built_for'"),
-        ({"engines": [vars(EngineSize("x", "any", 1, 1, 1, 0.0))]}, "holds values that no command writes"),
-        ({"chips": [vars(EngineSize("x", "any", 1, 1, 1, 0.0))]}, "holds values that no command writes"),
+        ({"engines": [vars(EngineSize("x", "any", 1, 1, 1, 0.0, 0))]}, "holds values that no command writes"),
+        ({"chips": [vars(EngineSize("x", "any", 1, 1, 1, 0.0, 0))]}, "holds values that no command writes"),
     ],
 )
 def test_a_file_that_no_command_wrote_is_one_line(

@@ -1,4 +1,4 @@
-"""Whoever wires the engine finds every port of the Verilog in docs/chip.md, with its width."""
+"""Whoever wires the engine finds every port of the Verilog in docs/hardware.md, with its width."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from support.paths import ROOT
 pytest.importorskip("amaranth", reason="pip install adamb[chip]")
 
 from adamb.firmware_model import _spec as spec
+from adamb.firmware_model.rtl import EngineShape
 from adamb.firmware_model.rtl.engine import DecisionEngine
-from adamb.firmware_model.rtl.shape import EngineShape
-from adamb.tools.chip.verilog import rtlil
+from adamb.tools.chip import rtlil
 
-DOCUMENT = (ROOT / "docs" / "chip.md").read_text(encoding="utf-8")
+DOCUMENT = (ROOT / "docs" / "hardware.md").read_text(encoding="utf-8")
 WORDS = 2048
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from adamb.firmware_model.host.reader import BlockView
 from adamb.host_sim import make_agent, make_problem
-from adamb.host_sim.blocks.recording import Recording
-from adamb.host_sim.blocks.view import BlockView
+from adamb.host_sim.recording import Recording
 from adamb.tools.cli import main
-from adamb.tools.figures import partition as partition_plot
+from adamb.tools.figures import run as partition_plot
 from support.pictures import outside, overlaps, texts
 
 
@@ -28,23 +28,13 @@ def test_plot_leaves_a_picture_of_the_partition(folder):
     assert len(text) < 1_000_000
 
 
-def drawn(horizon):
-    """The picture of a controller with so many steps, after a few samples."""
+@pytest.mark.parametrize(("horizon", "drawn"), [(10, 10), (31, 12)])
+def test_a_picture_that_leaves_steps_out_says_so(horizon, drawn):
     agent = make_agent("adamb", make_problem("oil-laplace", [3], horizon=horizon), budget_bytes="8KiB")
-    return partition_plot.partition_figure(BlockView(agent.blocks[0]), "title")
-
-
-def test_every_one_of_ten_steps_is_drawn():
-    figure = drawn(10)
-    shown = [axes._left_title.get_text() for axes in figure.axes if axes._left_title.get_text()]
-    assert shown == [f"h = {h}" for h in range(10)]
-    assert "shown" not in figure.get_suptitle() and overlaps(figure) == [] and outside(figure) == []
-
-
-def test_a_picture_that_leaves_steps_out_says_so():
-    figure = drawn(31)
-    shown = [axes for axes in figure.axes if axes._left_title.get_text()]
-    assert len(shown) == 12 and "12 of 31 steps are shown" in figure.get_suptitle()
+    figure = partition_plot.partition_figure(BlockView(agent.blocks[0]), "title")
+    assert len([axes for axes in figure.axes if axes._left_title.get_text()]) == drawn
+    assert (f"{drawn} of {horizon} steps are shown" in figure.get_suptitle()) == (drawn < horizon)
+    assert overlaps(figure) == [] and outside(figure) == []
 
 
 def test_all_steps_and_the_optimum_have_one_scale_and_a_colour_bar(folder):
@@ -55,12 +45,6 @@ def test_all_steps_and_the_optimum_have_one_scale_and_a_colour_bar(folder):
     limits = {each.get_clim() for each in pictures if each.get_array() is not None}
     assert len(pictures) >= 2 * view.horizon and len(limits) == 1
     assert partition_plot.SCALE in {text for text, _ in texts(figure)} and overlaps(figure) == []
-
-
-def test_an_agent_without_a_block_has_none(tmp_path):
-    command = ["run", "oil-laplace", "--agent", "random", "--episodes", "5", "--seeds", "1", "--quiet"]
-    assert main([*command, "--plot", "--out", str(tmp_path)]) == 0
-    assert not (tmp_path / "partition.png").exists()
 
 
 def test_the_boxes_of_a_plane_cover_it_once(folder):
@@ -79,7 +63,7 @@ def test_the_boxes_of_a_plane_cover_it_once(folder):
 def test_many_balls_become_pixels_in_the_drawing(folder, monkeypatch):
     recording = Recording.load(folder / "recording.npz")
     monkeypatch.setattr(partition_plot, "RASTER_ABOVE", 10)
-    files = partition_plot.plot_files(recording.frames[-1], "many", recording.optimum)
+    files = partition_plot.partition_files(recording.frames[-1], "many", recording.optimum)
     assert files["partition.svg"].count(b"<image") > 5
-    again = partition_plot.plot_files(recording.frames[-1], "many", recording.optimum)
+    again = partition_plot.partition_files(recording.frames[-1], "many", recording.optimum)
     assert files == again

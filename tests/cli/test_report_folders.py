@@ -10,8 +10,7 @@ from adamb.tools.cli import main
 from adamb.tools.report.page import build
 from adamb.tools.report.sources import read_sources
 from support.command import adamb, refused
-from support.contests import write_sweep
-from support.run_folders import change, first_line
+from support.reports import change, first_line, write_sweep
 
 
 def test_several_runs_are_compared(capsys, run, tmp_path):
@@ -45,37 +44,23 @@ def write_latency(folder, **changes):
     folder.mkdir(exist_ok=True)
     (folder / "latency.json").write_text(json.dumps(LATENCY | changes))
     rows = "".join(f"{k},140.0,{150 + k},2000.0,8000,{155 + k}\n" for k in range(3))
-    (folder / "latency.csv").write_text(
-        "episode,act_mean,act_max,observe_mean,observe_max,bound_act\n" + rows
-    )
+    (folder / "latency.csv").write_text("episode,act_mean,act_max,observe_mean,observe_max,bound_act\n" + rows)
     return folder
 
 
-def test_a_measurement_answers_how_fast_the_run_decides(capsys, run, tmp_path):
-    measured = write_latency(tmp_path / "latency")
-    code, out, _ = adamb(capsys, "report", run, measured, "--out", tmp_path / "r.html", "--json", "-")
-    answers = {a["question"]: a for a in json.loads(out)["sources"][0]["answers"]}
-    assert code == 0 and answers["How fast does it decide?"]["short"] == "152 instructions at most"
-    assert "no act can take more than 160" in answers["How fast does it decide?"]["text"]
+def test_a_measurement_answers_how_fast_the_run_decides_and_one_of_another_controller_does_not(capsys, run, tmp_path):
+    def answer(**changes):
+        measured = write_latency(tmp_path / "latency", **changes)
+        code, out, error = adamb(capsys, "report", run, measured, "--out", tmp_path / "r.html", "--json", "-")
+        answers = {a["question"]: a for a in json.loads(out)["sources"][0]["answers"]}
+        return code, answers["How fast does it decide?"], error
 
-
-def test_a_measurement_of_another_controller_is_not_taken_for_this_ones(capsys, run, tmp_path):
-    measured = write_latency(tmp_path / "latency", budget_bytes=8192)
-    _, out, _ = adamb(capsys, "report", run, measured, "--out", tmp_path / "r.html", "--json", "-")
-    answers = {a["question"]: a for a in json.loads(out)["sources"][0]["answers"]}
-    assert "on a host" in answers["How fast does it decide?"]["short"]
-
-
-def test_a_broken_bound_on_time_is_a_violation(capsys, tmp_path):
-    measured = write_latency(tmp_path / "latency", violations=["act took 170 instructions, the bound is 160"])
-    code, _, error = adamb(capsys, "report", measured)
+    code, found, _ = answer()
+    assert code == 0 and found["short"] == "152 instructions at most"
+    assert "no act can take more than 160" in found["text"]
+    assert "on a host" in answer(budget_bytes=8192)[1]["short"]
+    code, _, error = answer(violations=["act took 170 instructions, the bound is 160"])
     assert code == 1 and "Bound broken: act took 170 instructions" in error
-
-
-def test_a_sweep_folder_becomes_a_table(capsys, tmp_path):
-    code, _, _ = adamb(capsys, "report", write_sweep(tmp_path / "sweep"))
-    page = (tmp_path / "sweep" / "report.html").read_text()
-    assert code == 0 and "3.100 ± 0.100" in page and "77.5 %" in page
 
 
 def test_a_sweep_in_progress_says_how_many_results_are_stored(capsys, tmp_path):
@@ -97,14 +82,7 @@ def test_a_sweep_with_a_combination_that_does_not_fit_is_red(capsys, tmp_path, t
 
 def write_profile(folder, **changes):
     points = [
-        {
-            "mode": "tracking",
-            "run": name,
-            "episode": k,
-            "bytes": size,
-            "bytes_max": size,
-            "bound_exact": 900 * k,
-        }
+        {"mode": "tracking", "run": name, "episode": k, "bytes": size, "bytes_max": size, "bound_exact": 900 * k}
         for name, size in (("uncapped", 1400), ("capped", 1000))
         for k in (1, 10, 100)
     ]
@@ -150,7 +128,7 @@ def test_a_profile_above_a_bound_or_its_cap_is_red(capsys, tmp_path, changes, sa
 
 
 def test_a_recording_of_another_core_is_left_out_and_said(capsys, run):
-    from adamb.host_sim.blocks.recording import Recording
+    from adamb.host_sim.recording import Recording
 
     recording = Recording.load(run / "recording.npz")
     recording.meta["spec_hash"] = 1
@@ -160,19 +138,20 @@ def test_a_recording_of_another_core_is_left_out_and_said(capsys, run):
     assert code == 0 and "made by another version of the core" in page and 'id="explorer"' not in page
 
 
-def mistakes(run, tmp_path):
+def test_mistakes_are_one_line_and_exit_code_2(capsys, run, tmp_path):
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").write_text("x")
-    yield [tmp_path / "empty"], "holds none of run.json"
-    yield [tmp_path / "missing"], "is not there"
-    yield [tmp_path / "file"], "is not a folder"
-    yield [run, "--out", tmp_path], "is a folder"
-    yield [run, "--out", tmp_path / "file"], "is not a report"
-
-
-def test_mistakes_are_one_line_and_exit_code_2(capsys, run, tmp_path):
-    for arguments, said in mistakes(run, tmp_path):
+    for arguments, said in (
+        ([tmp_path / "empty"], "holds none of run.json"),
+        ([tmp_path / "missing"], "is not there"),
+        ([tmp_path / "file"], "is not a folder"),
+        ([run, "--out", tmp_path], "is a folder"),
+        ([run, "--out", tmp_path / "file"], "is not a report"),
+    ):
         assert said in refused(capsys, "report", *arguments), arguments
+    assert (tmp_path / "file").read_text() == "x", "a report may replace a report but nothing else"
+    page = tmp_path / "page.html"
+    assert [adamb(capsys, "report", run, "--out", page)[0] for _ in range(2)] == [0, 0]
 
 
 @pytest.mark.parametrize(
@@ -193,16 +172,6 @@ def test_a_damaged_file_is_named(capsys, run, name, content, said):
     assert said in error and name in error, error
 
 
-def test_a_report_may_replace_a_report_but_nothing_else(capsys, run, tmp_path):
-    target = tmp_path / "page.html"
-    assert adamb(capsys, "report", run, "--out", target)[0] == 0
-    assert adamb(capsys, "report", run, "--out", target)[0] == 0
-    target.write_text("my own page")
-    assert adamb(capsys, "report", run, "--out", target)[0] == 2
-    assert target.read_text() == "my own page"
-    assert adamb(capsys, "report", run, "--out", target, "--force")[0] == 0
-
-
 def test_labels_say_only_what_differs(recorded, run):
     change(run, "run.json", budget_bytes=2048)
     labels = [source.label for source in read_sources([recorded, run])]
@@ -213,3 +182,9 @@ def test_labels_say_only_what_differs(recorded, run):
 def test_a_report_of_the_same_folder_repeats(recorded):
     first, second = (build(read_sources([recorded])).html for _ in range(2))
     assert first == second
+
+
+def test_a_sweep_folder_becomes_a_table(capsys, tmp_path):
+    code, _, _ = adamb(capsys, "report", write_sweep(tmp_path / "sweep"))
+    page = (tmp_path / "sweep" / "report.html").read_text()
+    assert code == 0 and "3.100 ± 0.100" in page and "77.5 %" in page

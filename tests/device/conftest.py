@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from adamb.tools.cli import main
 
 
-@pytest.fixture(scope="session")
-def c_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("port") / "controller"
-    assert main(["port", "--c", "--budget", "2KiB", "--out", str(folder)]) == 0
-    return folder
+def written(name: str, *options: str) -> Any:
+    """A fixture: the folder that `adamb port` writes."""
+
+    @pytest.fixture(scope="session")
+    def port(tmp_path_factory: pytest.TempPathFactory) -> Path:
+        folder = tmp_path_factory.mktemp("port") / name
+        assert main(["port", *options, "--out", str(folder)]) == 0
+        return folder
+
+    return port
 
 
-@pytest.fixture(scope="session")
-def pico(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("port") / "pico"
-    assert main(["port", "--board", "pico", "--out", str(folder)]) == 0
-    return folder
-
-
-@pytest.fixture(scope="session")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("package") / "AdaMB"
-    assert main(["port", "--c", "--package", "--budget", "2KiB", "--out", str(folder)]) == 0
-    return folder
+c_folder = written("controller", "--runtime", "c", "--budget", "2KiB")
+pico = written("pico", "--board", "pico")
+library = written("AdaMB", "--runtime", "library", "--budget", "2KiB")
 
 
 @pytest.fixture(scope="session")

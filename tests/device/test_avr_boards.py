@@ -13,10 +13,11 @@ pytest.importorskip("elftools", reason="pip install adamb[device]")
 from adamb.budgets.boards import load_board
 from adamb.tools.cli import main
 from adamb.tools.device.emulator import avr, core
+from adamb.tools.device.emulator.compile import Sizes
 from adamb.tools.device.emulator.cortex_m import DeviceFault
-from adamb.tools.device.port.common import PLANTS
+from adamb.tools.device.port.job import PLANTS
 from adamb.tools.device.settings import DeviceSettings
-from support.arduino import ARDUINO_H, AVR_BOARD
+from support.building import ARDUINO_H, AVR_BOARD
 from support.campaigns import few
 
 pytestmark = pytest.mark.usefixtures("avr_installed")
@@ -84,7 +85,7 @@ def test_the_planner_has_the_costs_that_are_counted(dims: tuple[int, int]) -> No
         assert low * 0.9 < min(counted) <= max(counted) < high * 1.1
     assert stack <= 1.1 * model.code.stack
     running, check = (avr.sizes("atmega2560", (*core.RUNNING, *more)) for more in ((), (core.DIAGNOSIS,)))
-    assert running.ram_bytes == model.code.tables
+    assert near(running.ram_bytes, model.code.tables)
     assert near(check.flash_bytes - running.flash_bytes, model.code.check)
 
 
@@ -106,20 +107,20 @@ LINKED += ("-Wl,--defsym=__TEXT_REGION_LENGTH__=256K",)
 UNO_FLASH = 32_768 - 512
 
 
-def linked(processor: str, target: Path, *more: object) -> avr.AvrSizes:
+def linked(processor: str, target: Path, *more: object) -> Sizes:
     """Flash and RAM without the stack of a whole program."""
     command = ["avr-gcc", f"-mmcu={processor}", *LINKED, *map(str, more), "-o", str(target)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     sizes = subprocess.run(["avr-size", str(target)], capture_output=True, text=True, check=True).stdout
     text, data, bss = map(int, sizes.splitlines()[1].split()[:3])
-    return avr.AvrSizes(text + data, data + bss)
+    return Sizes(text, 0, data, bss)
 
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("plain") / "uno"
-    assert main(["port", "--c", "--board", "uno", "--out", str(folder)]) == 0
+    assert main(["port", "--runtime", "c", "--board", "uno", "--out", str(folder)]) == 0
     (folder / "board.c").write_text(AVR_BOARD)
     return folder
 
@@ -153,13 +154,13 @@ def test_the_deepest_stack_of_that_loop_is_what_the_planner_says(plain: Path, tm
         machine = avr.AvrMachine(processor, played)
         machine.cycles_most = 10**9
         stack = machine.call("played_main").stack_bytes
-        assert 0.9 * code.stack < stack <= 1.05 * code.stack
+        assert 0.75 * code.stack < stack <= 1.05 * code.stack
 
 
 @pytest.fixture(scope="module")
 def sketches(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("library") / "AdaMB"
-    assert main(["port", "--c", "--package", "--board", "mega2560", "--out", str(folder)]) == 0
+    assert main(["port", "--runtime", "library", "--board", "mega2560", "--out", str(folder)]) == 0
     return folder
 
 
@@ -174,8 +175,9 @@ def test_a_sketch_fits_into_a_mega_and_not_into_an_uno(sketches: Path, tmp_path:
         (tmp_path / "sketch.cpp").write_text(f'#include <Arduino.h>\n#include "{sketch}"\n{calls}')
         given = [f"-I{tmp_path}", f"-I{sketches / 'src'}", "-DARDUINO_ARCH_AVR", tmp_path / "sketch.cpp"]
         found = linked("atmega2560", tmp_path / "sketch.elf", *given, *(sketches / "src").glob("*.c"))
-        assert found.flash_bytes > UNO_FLASH and near(found.flash_bytes, code.sketch)
-        assert found.ram_bytes + code.stack < 8192
+        assert near(found.flash_bytes, code.sketch)
+        assert near(found.ram_bytes, code.sketch_ram)
+        assert 2048 < found.ram_bytes + code.stack < 8192
 
 
 def test_the_sketches_of_the_arduino_library_compile(sketches: Path, tmp_path: Path) -> None:
@@ -195,21 +197,25 @@ def test_the_sketches_of_the_arduino_library_compile(sketches: Path, tmp_path: P
 
 
 def test_plan_and_port_say_what_fits(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    full = "-Os -flto, of 32256; 966 are left: no room for adamb_check, a store, a guard or an Arduino sketch"
+    code = load_board("uno").core.code
+    assert code is not None
+    left = f"{UNO_FLASH}; {UNO_FLASH - code.flash} are left"
+    full = f"-Os -flto, of {left}: no room for adamb_check, a store, a guard or an Arduino sketch"
     assert main(["plan", "--board", "uno"]) == 0
     assert full in " ".join(capsys.readouterr().out.split())
     assert main(["plan", "--board", "uno", "--dims", "3+3", "--horizon", "31", "--no-costs"]) == 1
-    assert main(["port", "--c", "--board", "uno", "--out", str(tmp_path / "uno")]) == 0
+    assert main(["port", "--runtime", "c", "--board", "uno", "--out", str(tmp_path / "uno")]) == 0
     assert full in capsys.readouterr().out
     readme = " ".join((tmp_path / "uno" / "README.md").read_text().split())
-    assert "the tables of the core take 378 bytes, and the deepest stack" in readme
+    assert f"the tables of the core take {code.tables} bytes, and the deepest stack" in readme
     assert "Not so on an 8-bit processor" in readme and "may otherwise meet half a word" in readme
-    assert main(["port", "--c", "--board", "uno", "--budget", "2KiB", "--out", str(tmp_path / "no")]) == 2
+    assert main(["port", "--runtime", "c", "--board", "uno", "--budget", "2KiB", "--out", str(tmp_path / "no")]) == 2
     assert main(["port", "--board", "uno", "--out", str(tmp_path / "no")]) == 2
     assert "does not run MicroPython" in capsys.readouterr().err
-    assert main(["port", "--c", "--package", "--board", "uno", "--out", str(tmp_path / "no")]) == 2
+    assert main(["port", "--runtime", "library", "--board", "uno", "--out", str(tmp_path / "no")]) == 2
     said = capsys.readouterr().err
-    assert "board = 'uno': an Arduino sketch takes about 33302 bytes of flash, 32256 are there" in said
+    ram = code.sketch_ram + code.stack
+    assert f"board = 'uno': an Arduino sketch takes about {ram} bytes of RAM, 2048 are there" in said
     assert said.count("\n") == 1
     assert not (tmp_path / "no").exists()
 
@@ -228,13 +234,14 @@ def test_a_trained_controller_counts_in_the_ram_of_a_mega_and_has_no_room_in_an_
     """adamb_check, which restoring needs, does not fit beside the loop; constants lie in RAM."""
     run = ["run", "plant-heater", "--seeds", "1", "--episodes", "50", "--budget", "3KiB", "--record"]
     assert main([*run, "--out", str(tmp_path / "run")]) == 0
-    port = ["port", str(tmp_path / "run"), "--trained", "--c", "--out", str(tmp_path / "made"), "--board"]
+    port = ["port", str(tmp_path / "run"), "--trained", "--runtime", "c", "--out", str(tmp_path / "made"), "--board"]
     assert main([*port, "uno"]) == 2
     assert "a trained controller takes about" in capsys.readouterr().err
     assert main([*port, "mega2560"]) == 0
     header = (tmp_path / "made" / "adamb_trained.h").read_text()
     size = int(header.split("adamb_trained[")[1].split("]")[0])
     readme = " ".join((tmp_path / "made" / "README.md").read_text().split())
-    assert f"take 378 bytes and `adamb_trained.h` {size}, and the deepest stack" in readme
-    assert main([*port, "mega2560", "--force", "--budget", str(6144 - size + 2)]) == 2
+    tables = load_board("mega2560").core.code.tables
+    assert f"take {tables} bytes and `adamb_trained.h` {size}, and the deepest stack" in readme
+    assert main([*port, "mega2560", "--out", str(tmp_path / "no"), "--budget", str(6144 - size + 2)]) == 2
     assert "bytes" in capsys.readouterr().err

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,22 +15,19 @@ import pytest
 from adamb.firmware_model import _spec
 from adamb.tools.cli import main
 from adamb.tools.device.emulator import core
-from adamb.tools.device.emulator.compile import build_image
-from adamb.tools.device.emulator.elf import Image
+from adamb.tools.device.emulator.compile import Image, build_image
 from adamb.tools.device.extras import DeviceToolFailed
-from adamb.tools.device.latency.meter_micropython import start_bytes
 from adamb.tools.device.micropython.interpreter import Run, run_program
 from adamb.tools.device.micropython.package import board_sources
-from adamb.tools.device.micropython.stubs import check
-from adamb.tools.device.port.deploy import install_commands
+from adamb.tools.device.port import job
+from adamb.tools.device.port.micropython import install_commands
+from support.building import need, ran
 from support.command import refused
 from support.on_board import copied
+from support.paths import ROOT
+from support.stubs import check
 
 pytest.importorskip("ziglang", reason="pip install adamb[device]")
-
-
-def run_command(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
 
 
 def test_the_c_folder_holds_the_core_unchanged(c_folder: Path) -> None:
@@ -38,26 +35,35 @@ def test_the_c_folder_holds_the_core_unchanged(c_folder: Path) -> None:
         assert (c_folder / path.name).read_bytes() == path.read_bytes()
 
 
-def test_no_placeholder_is_left_in_a_generated_file(c_folder: Path) -> None:
-    for path in filter(Path.is_file, c_folder.rglob("*")):
-        assert not re.search(r"@[A-Z_]+@", path.read_text()), path.name
+def test_no_placeholder_is_left_in_a_generated_file(c_folder: Path, library: Path, pico: Path) -> None:
+    for path in (path for folder in (c_folder, library, pico) for path in folder.rglob("*") if path.is_file()):
+        assert not re.search(rb"@[A-Z_]+@", path.read_bytes()), path.name
 
 
-@pytest.mark.skipif(shutil.which("make") is None or shutil.which("cc") is None, reason="needs make and cc")
 def test_the_c_example_builds_without_warnings_and_learns(c_folder: Path) -> None:
-    done = run_command(c_folder, "make", "run", "CFLAGS=-O2 -Werror -Wpedantic")
-    assert done.returncode == 0, done.stderr + done.stdout
-    first, last = re.findall(r"(\d\.\d+) in the", done.stdout)
-    assert float(last) > 0.82 and float(last) > float(first) + 0.15, done.stdout
-    assert "0 readings were out of range" in done.stdout
+    need("make", "cc")
+    said = ran("make", "run", "CFLAGS=-O2 -Werror -Wpedantic", folder=c_folder)
+    first, last = re.findall(r"(\d\.\d+) in the", said)
+    assert float(last) > 0.82 and float(last) > float(first) + 0.15, said
+    assert "0 readings were out of range" in said
 
 
-@pytest.mark.skipif(shutil.which("cmake") is None or shutil.which("cc") is None, reason="needs cmake and cc")
+def test_the_core_as_one_file_builds_without_warnings_and_plays_the_same(c_folder: Path, tmp_path: Path) -> None:
+    need("make", "cc")
+    one = tmp_path / "one"
+    assert main(["port", "--runtime", "one-file", "--budget", "2KiB", "--out", str(one)]) == 0
+    assert [path.name for path in one.glob("adamb*.c")] == ["adamb.c"]
+    run = ("make", "--no-print-directory", "run", "CFLAGS=-O2 -Werror -Wpedantic")
+    said = [ran(*run, folder=folder) for folder in (c_folder, one)]
+    played = [text[text.index("in the") :] for text in said]
+    assert played[0] == played[1]
+
+
 def test_the_c_folder_builds_with_cmake(c_folder: Path) -> None:
-    for arguments in (["-B", "made", "-DADAMB_EXAMPLE=ON"], ["--build", "made"]):
-        done = run_command(c_folder, "cmake", *(["-S", "."] if "-B" in arguments else []), *arguments)
-        assert done.returncode == 0, done.stderr
-    assert run_command(c_folder, str(c_folder / "made" / "adamb_example")).returncode == 0
+    need("cmake", "cc")
+    for arguments in (["-S", ".", "-B", "made", "-DADAMB_EXAMPLE=ON"], ["--build", "made"]):
+        ran("cmake", *arguments, folder=c_folder)
+    ran(c_folder / "made" / "adamb_example")
 
 
 def test_the_c_loop_links_for_a_microcontroller(c_folder: Path, tmp_path: Path) -> None:
@@ -73,28 +79,24 @@ def test_the_c_loop_links_for_a_microcontroller(c_folder: Path, tmp_path: Path) 
     assert image.sizes.bss_bytes == 2048 + 3 * 16, "the block and three units with their counters"
 
 
-def test_the_size_table_is_measured_on_these_sources(c_folder: Path) -> None:
-    flash = core.flash("cortex-m0plus")
-    row = next(line for line in (c_folder / "README.md").read_text().splitlines() if "cortex-m0plus" in line)
-    assert row.startswith(f"| cortex-m0plus | {flash.running_bytes:,} |")
-    assert f"| {flash.check_bytes:,} |" in row
-
-
 def test_a_folder_that_is_not_empty_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "mine.txt").write_text("mine")
-    assert "not empty" in refused(capsys, "port", "--c", "--out", tmp_path)
+    assert "not empty" in refused(capsys, "port", "--runtime", "c", "--out", tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["--c", "--budget", "100B"], "needs at least"),
-        (["--c", "--state-dims", "4"], "state-dims"),
-        (["--c", "--board", "microbit", "--budget", "16KiB"], "16384 bytes required"),
-        (["--c", "--deploy", "/dev/ttyACM0"], "deploy"),
+        (["--runtime", "c", "--budget", "100B"], "needs at least"),
+        (["--runtime", "c", "--dims", "4+1"], "dims"),
+        (["--runtime", "c", "--board", "microbit", "--budget", "16KiB"], "16384 bytes required"),
+        (["--runtime", "c", "--deploy", "/dev/ttyACM0"], "deploy"),
         ([], "name a board"),
         (["--board", "nonsense"], "nonsense"),
+        (["--board", "microbit"], "10048 bytes of heap"),
+        (["--board", "microbit"], "adamb port --runtime c --board nrf51"),
+        (["--board", "pico", "--budget", "200KiB"], "209936 available"),
     ],
 )
 def test_an_impossible_port_is_refused_in_one_line(
@@ -140,26 +142,12 @@ def test_the_self_test_passes_without_the_optional_module_and_uses_it_where_it_i
         f"/lib/{path.relative_to(pico / 'mpy').as_posix()}": path for path in (pico / "mpy").rglob("*.mpy")
     }
     files["/vectors.bin"] = pico / "vectors.bin"
-    place = "/lib/adamb/firmware_model/check"
+    place = "/lib/adamb/check"
     del files[f"{place}.mpy"]
     assert run_program(script, files).output == "PASS\n"
     unhappy = "def check(w):\n    return -4\ndef stats(w):\n    return {'episodes': 60}\n"
     run = run_program(script, {**files, f"{place}.py": unhappy})
     assert run.output == "FAIL the self-check returned -4, and counts 60 episodes\n"
-
-
-def test_the_readme_plans_with_the_larger_of_its_two_figures_for_an_import(pico: Path) -> None:
-    readme = (pico / "README.md").read_text()
-    planned = int(re.search(r"\| importing the controller from bytecode \| (\d+) \|", readme)[1])
-    counted = re.findall(r"\| Python, bytecode \| [\d,]+ \| ([\d,]+) \|", readme)
-    assert len(counted) == 2 and max(int(figure.replace(",", "")) for figure in counted) < planned
-    assert "the larger figure is the one to plan with" in " ".join(readme.split())
-
-
-def test_the_readme_states_the_peak_of_starting(pico: Path) -> None:
-    readme = (pico / "README.md").read_text()
-    for kind in ("mpy", "py"):
-        assert f" {start_bytes(kind, 16384).init_bytes} " in readme.replace("\n", " ")
 
 
 @pytest.mark.parametrize(
@@ -173,11 +161,11 @@ def test_the_self_test_names_the_first_difference(pico: Path, word: int, complai
     assert complaint in run.output
 
 
-@pytest.mark.parametrize("name", ["main.py", "main_guarded.py", "example_main.c", "guarded/guarded_main.c"])
-def test_an_example_looks_at_the_code_of_every_call(pico: Path, c_folder: Path, name: str) -> None:
-    text = ((pico if name.endswith("py") else c_folder) / name).read_text()
-    calls = r"(?:(?:guard\.)?controller\.|adamb_)(?:act|observe|end_episode|guard_save)\("
-    found = re.findall(rf"^(.*?){calls}", text, re.MULTILINE)
+@pytest.mark.parametrize("name", ["example_main.c", "guarded/guarded_main.c"])
+def test_an_example_looks_at_the_code_of_every_call(c_folder: Path, name: str) -> None:
+    found = re.findall(
+        r"^(.*?)adamb_(?:act|observe|end_episode|guard_save)\(", (c_folder / name).read_text(), re.MULTILINE
+    )
     assert len(found) >= 3
     for before in found:
         assert before.rstrip().endswith(("=", "(", "guard,")), before
@@ -237,8 +225,7 @@ def test_mpremote_installs_the_whole_package_from_the_folder(pico: Path) -> None
     assert command[:4] == ["mip", "install", "--target", "/lib"]
     installer._install_json(board, command[4], None, "/lib", None, True)
     assert board.files == {
-        f"/lib/{path.relative_to(pico / 'mpy').as_posix()}": path.read_bytes()
-        for path in (pico / "mpy").rglob("*.mpy")
+        f"/lib/{path.relative_to(pico / 'mpy').as_posix()}": path.read_bytes() for path in (pico / "mpy").rglob("*.mpy")
     }
     assert len(board.files) == len(board_sources(optional=True))
 
@@ -257,21 +244,6 @@ def test_a_port_without_a_board_is_one_line(tmp_path: Path, capsys: pytest.Captu
     assert "does-not-exist" in capsys.readouterr().err
 
 
-def test_the_microbit_is_refused_and_the_c_way_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    errors = refused(capsys, "port", "--board", "microbit", "--out", tmp_path / "new")
-    assert "10048 bytes of heap" in errors
-    assert "adamb port --c --board nrf51" in errors
-
-
-def test_a_block_larger_than_the_boards_heap_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    arguments = ["--board", "pico", "--budget", "200KiB", "--out", tmp_path / "new"]
-    assert "209936 available" in refused(capsys, "port", *arguments)
-
-
 @pytest.mark.parametrize(("size", "warned"), [("64KiB", True), ("32KiB", False)])
 def test_a_save_that_may_outlast_the_watchdog_is_warned_of(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], size: str, warned: bool
@@ -282,15 +254,47 @@ def test_a_save_that_may_outlast_the_watchdog_is_warned_of(
     assert (f"{text}; take --budget 32KiB or less\n" in said) == warned == ("warning" in said)
 
 
-def test_the_readme_states_the_sizes_of_this_port(pico: Path) -> None:
-    readme = (pico / "README.md").read_text()
-    total = sum(path.stat().st_size for path in (pico / "mpy").rglob("*.mpy"))
-    assert f"({total} bytes)" in readme
-    assert "| the block, all memory that the controller uses | 16384 |" in readme
-
-
 def test_both_exports_say_when_a_controller_restarts_and_how_to_stop_that(c_folder: Path, pico: Path) -> None:
     for folder in (c_folder, pico):
         readme = " ".join((folder / "README.md").read_text().split())
         assert f"for {1 << _spec.DETECT_SPELL_SHIFT} episodes" in readme
-        assert "`restarts`" in readme and "`adamb port --detect off`" in readme
+        assert "`restarts`" in readme and "`adamb port --agent-set detect=off`" in readme
+
+
+KINDS = {
+    "c": ["--runtime", "c", "--budget", "2KiB"],
+    "c package": ["--runtime", "library", "--budget", "2KiB"],
+    "micropython": ["--board", "pico"],
+    "micropython with usermod": ["--board", "pico", "--runtime", "usermod"],
+}
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def export(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of its own: other tests build in the one that they share."""
+    folder = tmp_path_factory.mktemp("port") / "export"
+    assert main(["port", *KINDS[request.param], "--out", str(folder)]) == 0
+    return folder
+
+
+def test_the_bill_lists_every_file_of_the_folder_with_its_hash(export: Path) -> None:
+    content = json.loads((export / job.BILL).read_text(encoding="utf-8"))
+    listed = {part["name"]: part["hashes"][0]["content"] for part in content["components"]}
+    there = [path for path in export.rglob("*") if path.is_file() and path.name != job.BILL]
+    made = {path.relative_to(export).as_posix(): path.read_bytes() for path in there}
+    assert listed == {name: hashlib.sha256(data).hexdigest() for name, data in made.items()}
+    assert all(part["licenses"] == [{"license": {"id": "MIT"}}] for part in content["components"])
+    tools = {tool["name"] for tool in content["metadata"]["tools"]["components"]}
+    assert tools == ({"adamb", "mpy-cross"} if "main.py" in made else {"adamb"})
+
+
+def test_the_licence_is_in_the_folder(export: Path) -> None:
+    assert (export / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+
+
+def test_the_same_files_give_the_same_bill_and_others_another() -> None:
+    files = {"b.c": b"int b;\n", "a.c": b"int a;\n"}
+    bill = job.bill(files, "export", "1")
+    assert bill == job.bill(dict(reversed(files.items())), "export", "1")
+    other = job.bill(files | {"a.c": b"int c;\n"}, "export", "1")
+    assert json.loads(bill)["serialNumber"] != json.loads(other)["serialNumber"]

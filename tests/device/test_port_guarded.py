@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 from array import array
 from pathlib import Path
 
@@ -13,13 +11,13 @@ import pytest
 from adamb.firmware_model import _spec, snapshot
 from adamb.tools.cli import main
 from adamb.tools.device.emulator import core
-from adamb.tools.device.emulator.compile import MemoryMap, build_image
+from adamb.tools.device.emulator.compile import Image, MemoryMap, build_image
 from adamb.tools.device.emulator.cortex_m import Machine
-from adamb.tools.device.emulator.elf import Image
 from adamb.tools.device.micropython.interpreter import Run, run_program
-from adamb.tools.device.micropython.stubs import check
+from support.building import need, ran
 from support.flash import fitting_bytes
 from support.on_board import LIFE, MACHINE, copied, without_waiting
+from support.stubs import check
 
 for _package in ("ziglang", "unicorn", "capstone"):
     pytest.importorskip(_package, reason="pip install adamb[device]")
@@ -80,14 +78,11 @@ int run(int episodes)
 """
 
 
-@pytest.mark.skipif(shutil.which("make") is None or shutil.which("cc") is None, reason="needs make and cc")
 def test_the_guarded_example_builds_without_warnings_and_recovers(c_folder: Path) -> None:
-    command = ["make", "run-guarded", "CFLAGS=-O2 -Werror -Wpedantic"]
-    done = subprocess.run(command, cwd=c_folder, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr + done.stdout
-    counted = re.search(r"(\d+) times damaged: (\d+) .* (\d+)", done.stdout)
-    damaged, restored, reinitialised = map(int, counted.groups())
-    assert (damaged, restored, reinitialised) == (10, 10, 0)
+    need("make", "cc")
+    said = ran("make", "run-guarded", "CFLAGS=-O2 -Werror -Wpedantic", folder=c_folder)
+    counted = re.search(r"(\d+) times damaged: (\d+) .* (\d+)", said)
+    assert tuple(map(int, counted.groups())) == (10, 10, 0), "damaged, restored, reinitialised"
 
 
 def test_the_guarded_loop_saves_and_recovers_on_an_emulated_cortex_m(c_folder: Path, tmp_path: Path) -> None:
@@ -149,7 +144,7 @@ WORLD = (
     MACHINE
     + """
 def hit(word, bit):
-    sys.modules["main_guarded"].GUARD.block[word] ^= 1 << bit
+    sys.modules["main_guarded"].CONTROLLER.block[word] ^= 1 << bit
 
 def looked():
     if World.reads == 1205:
@@ -157,7 +152,7 @@ def looked():
     if World.reads == 1505:
         hit({link}, 9)  # a tree loses its root; only the guard's eyes see that
     if World.reads == 2100:
-        guard = sys.modules["main_guarded"].GUARD
+        guard = sys.modules["main_guarded"].CONTROLLER.guard
         counts = guard.damages, guard.restored, guard.reinitialised
         print("counted", *counts, guard.passes > 0, World.feeds > 1000)
         import os
@@ -219,9 +214,9 @@ def counted_at_start(folder: Path, **left: bytes) -> int:
     files = copied(folder, "mpy", "adamb_settings.py", "adamb_storage.py")
     files |= {f"/{name.replace('_dot_', '.').replace('_', '-')}": content for name, content in left.items()}
     program = (
-        "from array import array\nimport adamb_settings as s\nfrom adamb_storage import FileSaves\n"
-        "from adamb.firmware_model import check, guard\nblock = array('H', bytes(2 * s.BLOCK_WORDS))\n"
-        "guard.open(s.CONFIG, block, FileSaves(len(block)))\nprint(check.stats(block)['episodes'])\n"
+        "from adamb import Controller\nfrom adamb_settings import SETTINGS\nfrom adamb_storage import FileSaves\n"
+        "controller = Controller(saves=FileSaves(SETTINGS['bytes'] // 2), **SETTINGS)\n"
+        "print(controller.stats()['episodes'])\n"
     )
     return int(run_program(program, files).require_success().output)
 
@@ -253,17 +248,16 @@ class Spoilt:
 FILES = (
     """
 import os
-import adamb_settings as s
 import faults
 from adamb_storage import FileSaves
-from adamb.firmware_model import core
+from adamb import core
 from array import array
 
 def named():
     return sorted(name for name in os.listdir() if name.endswith(".sav"))
 """
     + LIFE
-    + "saves = FileSaves(len(block))\n"
+    + "saves, CONFIG = FileSaves(len(block)), core.Config()\n"
 )
 
 
@@ -296,9 +290,9 @@ def test_a_file_that_does_not_hold_its_save_does_not_replace_the_one_before(pico
 def test_a_file_that_cannot_be_read_is_neither_taken_for_none_nor_removed(pico: Path) -> None:
     program = (
         "saves.save(block)\nlearnt = list(block)\nfaults.failing = 1\n"
-        "print(saves.restore(s.CONFIG, block), list(block) == learnt)\n"
+        "print(saves.restore(CONFIG, block), list(block) == learnt)\n"
         "print(saves.save(block), saves.save(block), named())\n"
-        "print(saves.restore(s.CONFIG, block), saves.save(block), named())\n"
+        "print(saves.restore(CONFIG, block), saves.save(block), named())\n"
         "faults.failing = 9\nprint(saves.save(block), named())\n"
     )
     device = _spec.ERR_DEVICE
@@ -317,10 +311,9 @@ def test_the_guarded_loop_asks_three_times_and_then_runs_without_its_save(
     whole = power_on(pico, "mpy").files["/last.sav"]
     storage = "from faults import open\n" + (pico / "adamb_storage.py").read_text()
     faults = FAULTS.replace("failing = 0", f"failing = {failing}")
-    seen = "from adamb.firmware_model import check\nprint(check.stats(GUARD.block)['episodes'])\n    main()"
     loop = (pico / "main_guarded.py").read_text()
-    assert loop.count("    GUARD = start()\n    main()") == 1
-    loop = loop.replace("    main()", "    " + seen.replace("\n", "\n    ", 1))
+    assert loop.count("    CONTROLLER = start()\n    main()") == 1
+    loop = loop.replace("    main()", "    print(CONTROLLER.stats()['episodes'])\n    main()")
     left = {"adamb_8_dot_sav": whole, "faults_dot_py": faults}
     run = power_on(pico, "mpy", programs={"/adamb_storage.py": storage, "/main_guarded.py": loop}, **left)
     assert run.status == 0, run.errors
@@ -339,6 +332,15 @@ def test_a_partition_of_its_own_is_used_only_where_the_firmware_has_one(esp32: P
     assert re.search(r"last save: [1-9]", again.output), again.output
 
 
+def test_an_esp32_reads_the_whole_range_of_its_adc(esp32: Path, pico: Path) -> None:
+    """Above about 1 V every reading had been the end of the range."""
+    shown = "import machine, adamb_board\nprint(adamb_board.ANALOG_IN.atten == machine.ADC.ATTN_11DB)\n"
+    for folder, attenuated in ((esp32, "True"), (pico, "False")):
+        files = copied(folder, "mpy", "adamb_board.py", "plant.py")
+        files["/machine.py"] = MACHINE
+        assert run_program(shown, files).require_success().output == f"{attenuated}\n"
+
+
 def test_what_the_loop_saved_opens_on_a_host(pico: Path, tmp_path: Path, capsys) -> None:
     saved = tmp_path / "last.sav"
     saved.write_bytes(power_on(pico, "mpy").files["/last.sav"])
@@ -349,12 +351,16 @@ def test_what_the_loop_saved_opens_on_a_host(pico: Path, tmp_path: Path, capsys)
 
 def test_the_recipe_of_the_readme_keeps_a_controller(pico: Path) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (pico / "README.md").read_text(), re.DOTALL)
-    program = (
-        "from array import array\nfrom adamb.firmware_model import core\n" + LIFE + "CONFIG = core.Config()\n"
-    )
-    program += blocks[0] + "before = list(block)\nblock = array('H', bytes(1024))\n" + blocks[1]
-    program += "print(before == list(block), code, controller.act(0, state, action))\n"
-    assert run_program(program, copied(pico, "mpy")).require_success().output == "True 0 0\n"
+    learnt, saved, restored = blocks
+    program = f"{learnt}{saved}before = list(controller.block)\ncontroller = Controller()\n{restored}"
+    program += "print(before == list(controller.block), controller.stats()['episodes'])\n"
+    # A file with a wrong bit is refused, and the controller keeps what it has.
+    program += "with open('controller.sav', 'rb') as file:\n    whole = bytearray(file.read())\nwhole[-1] ^= 1\n"
+    program += "with open('controller.sav', 'wb') as file:\n    file.write(whole)\n"
+    program += "try:\n    " + restored.replace("\n", "\n    ") + "\nexcept Error as error:\n    print(error.args)\n"
+    program += "print(before == list(controller.block))\n"
+    output = run_program(program, copied(pico, "mpy")).require_success().output
+    assert output.splitlines() == ["True 1", "(-4, 'not a block of this version, or damaged')", "True"]
 
 
 def test_the_guarded_loop_of_a_pico_never_touches_raw_flash(pico: Path) -> None:

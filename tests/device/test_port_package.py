@@ -1,13 +1,10 @@
-"""`adamb port --c --package`: one folder for all toolchains, checked by their tools where there are any."""
+"""`adamb port --runtime library`: one folder for all toolchains, checked by their tools where there are any."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 import tarfile
 from pathlib import Path
 
@@ -16,10 +13,9 @@ import yaml
 
 pytest.importorskip("ziglang", reason="pip install adamb[device]")
 
-from adamb.tools.device.port.common import PLANTS
-from support.arduino import ARDUINO_H
+from adamb.tools.device.port.job import PLANTS
+from support.building import ARDUINO_H, STRICT, need, ran
 from support.campaigns import few
-from support.command import refused
 
 LIFE = """
     uint16_t state[1] = {0}, action[1];
@@ -54,7 +50,9 @@ int main(void)
 IN_CPP = f"""
 #include <stdio.h>
 #include "adamb.hpp"
+#include "adamb_guard.h"
 #include "adamb_settings.h"
+#include "adamb_store.h"
 #define ACT controller.act
 #define OBSERVE controller.observe
 #define END controller.end_episode
@@ -80,38 +78,20 @@ int main()
 """
 
 
-#: Tools of the environment that runs the tests come first.
-PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-
-
-def run(*command: object, folder: Path | None = None, **environment: str) -> str:
-    given = {**os.environ, "PATH": PATH, **environment}
-    words = list(map(str, command))
-    done = subprocess.run(words, cwd=folder, env=given, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, f"{words}\n{done.stdout}{done.stderr}"
-    return done.stdout
-
-
-def need(*programs: str, why: str = "not installed here") -> None:
-    for program in programs:
-        if shutil.which(program, path=PATH) is None:
-            pytest.skip(f"{program}: {why}")
-
-
 @pytest.fixture(scope="session")
 def objects(library: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """The library, compiled once by hand."""
     need("cc", "c++")
     folder = tmp_path_factory.mktemp("objects")
-    run("cc", "-std=c99", "-O1", "-c", *sorted((library / "src").glob("*.c")), folder=folder)
+    ran("cc", "-std=c99", "-O1", "-c", *sorted((library / "src").glob("*.c")), folder=folder)
     return sorted(folder.glob("*.o"))
 
 
 def digest(library: Path, objects: list[Path], folder: Path) -> str:
     """What the life prints when it is linked by hand."""
     (folder / "life.c").write_text(IN_C)
-    run("cc", "-std=c99", f"-I{library / 'src'}", folder / "life.c", *objects, "-o", folder / "life")
-    return run(folder / "life")
+    ran("cc", "-std=c99", f"-I{library / 'src'}", folder / "life.c", *objects, "-o", folder / "life")
+    return ran(folder / "life")
 
 
 def test_what_cmake_installs_is_found_by_find_package_and_pkg_config(
@@ -119,9 +99,9 @@ def test_what_cmake_installs_is_found_by_find_package_and_pkg_config(
 ) -> None:
     need("cmake", "cc")
     prefix, user = tmp_path / "prefix", tmp_path / "user"
-    run("cmake", "-S", library, "-B", tmp_path / "made", f"-DCMAKE_INSTALL_PREFIX={prefix}")
-    run("cmake", "--build", tmp_path / "made")
-    run("cmake", "--install", tmp_path / "made")
+    ran("cmake", "-S", library, "-B", tmp_path / "made", f"-DCMAKE_INSTALL_PREFIX={prefix}")
+    ran("cmake", "--build", tmp_path / "made")
+    ran("cmake", "--install", tmp_path / "made")
     assert not list(prefix.rglob("adamb_internal.h"))
     user.mkdir()
     (user / "life.c").write_text(IN_C)
@@ -129,15 +109,15 @@ def test_what_cmake_installs_is_found_by_find_package_and_pkg_config(
         "cmake_minimum_required(VERSION 3.13)\nproject(user LANGUAGES C)\nfind_package(adamb 0.1 REQUIRED)\n"
         "add_executable(life life.c)\ntarget_link_libraries(life PRIVATE adamb::adamb)\n"
     )
-    run("cmake", "-S", user, "-B", user / "made", f"-DCMAKE_PREFIX_PATH={prefix}")
-    run("cmake", "--build", user / "made")
+    ran("cmake", "-S", user, "-B", user / "made", f"-DCMAKE_PREFIX_PATH={prefix}")
+    ran("cmake", "--build", user / "made")
     expected = digest(library, objects, tmp_path)
-    assert run(user / "made" / "life") == expected
+    assert ran(user / "made" / "life") == expected
     need("pkg-config")
     place = str(next(prefix.rglob("adamb.pc")).parent)
-    flags = run("pkg-config", "--cflags", "--libs", "adamb", PKG_CONFIG_PATH=place).split()
-    run("cc", user / "life.c", *flags, "-o", tmp_path / "by-pkg-config")
-    assert run(tmp_path / "by-pkg-config") == expected
+    flags = ran("pkg-config", "--cflags", "--libs", "adamb", PKG_CONFIG_PATH=place).split()
+    ran("cc", user / "life.c", *flags, "-o", tmp_path / "by-pkg-config")
+    assert ran(tmp_path / "by-pkg-config") == expected
 
 
 @pytest.mark.parametrize("standard", ["c++98", "c++17"])
@@ -146,12 +126,12 @@ def test_the_cpp_class_needs_no_exceptions_and_allocates_nothing(
 ) -> None:
     need("nm")
     (tmp_path / "life.cpp").write_text(IN_CPP)
-    flags = ["-fno-exceptions", "-fno-rtti", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+    flags = ["-fno-exceptions", "-fno-rtti", "-Wpedantic", *STRICT]
     include = f"-I{library / 'src'}"
-    run("c++", f"-std={standard}", *flags, include, "-c", "life.cpp", "-o", "life.o", folder=tmp_path)
-    assert not re.search(r" U (_Zn|_Zd|malloc|free|__cxa_)", run("nm", tmp_path / "life.o"))
-    run("c++", tmp_path / "life.o", *objects, "-o", tmp_path / "whole")
-    assert run(tmp_path / "whole") == digest(library, objects, tmp_path)
+    ran("c++", f"-std={standard}", *flags, include, "-c", "life.cpp", "-o", "life.o", folder=tmp_path)
+    assert not re.search(r" U (_Zn|_Zd|malloc|free|__cxa_)", ran("nm", tmp_path / "life.o"))
+    ran("c++", tmp_path / "life.o", *objects, "-o", tmp_path / "whole")
+    assert ran(tmp_path / "whole") == digest(library, objects, tmp_path)
 
 
 # https://arduino.github.io/arduino-cli/latest/library-specification/
@@ -173,7 +153,7 @@ def test_the_arduino_library_is_laid_out_as_its_specification_says(library: Path
     assert fields["category"] in ARDUINO_CATEGORIES and fields["sentence"] not in fields["paragraph"]
     assert all((library / "src" / name).is_file() for name in fields["includes"].split(","))
     sketches = sorted(path.relative_to(library).as_posix() for path in library.rglob("*.ino"))
-    assert sketches == [f"examples/{plant}/{plant}.ino" for plant in PLANTS]
+    assert sketches == [f"examples/{name}/{name}.ino" for name in sorted((*PLANTS, "saving"))]
     assert not (library / "utility").exists() and not list(library.glob("*.[ch]"))
 
 
@@ -184,10 +164,9 @@ def played(library: Path, objects: list[Path], tmp_path: Path, plant: str, flags
     calls = "\nint main() { setup(); for (int i = 0; i < 600; i++) loop(); return 0; }\n"
     (tmp_path / "sketch.cpp").write_text(f'#include <Arduino.h>\n#include "{sketch}"\n{calls}')
     include = [f"-I{library / 'src'}", f"-I{tmp_path}"]
-    warnings = ["-Wall", "-Wextra", "-Werror"]
-    run("c++", *flags, *warnings, *include, "-c", "sketch.cpp", "-o", "sketch.o", folder=tmp_path)
-    run("c++", tmp_path / "sketch.o", *objects, "-o", tmp_path / "sketch")
-    return run(tmp_path / "sketch")
+    ran("c++", *flags, *STRICT, *include, "-c", "sketch.cpp", "-o", "sketch.o", folder=tmp_path)
+    ran("c++", tmp_path / "sketch.o", *objects, "-o", tmp_path / "sketch")
+    return ran(tmp_path / "sketch", folder=tmp_path)
 
 
 @pytest.mark.parametrize("plant", few(PLANTS, 2))
@@ -203,7 +182,7 @@ def test_every_sketch_compiles_and_runs(
 
 
 @pytest.mark.parametrize("plant", few(PLANTS, 2))
-@pytest.mark.parametrize("reading", [0, 1023])
+@pytest.mark.parametrize("reading", [0, 4095])
 def test_a_sketch_counts_an_open_or_shorted_input_as_out_of_range(
     library: Path, objects: list[Path], tmp_path: Path, plant: str, reading: int
 ) -> None:
@@ -212,18 +191,63 @@ def test_a_sketch_counts_an_open_or_shorted_input_as_out_of_range(
     assert len(counted) == 30 and counted[-1] == 600 * 5, "one reading in a step: none is acted on"
 
 
-def test_what_kconfig_chooses_is_what_the_settings_take(
-    library: Path, objects: list[Path], tmp_path: Path
-) -> None:
+# A file of LittleFS is a file here; what it holds outlasts the process.
+LITTLEFS_H = """
+#pragma once
+#include <stdio.h>
+struct File {
+    FILE *file = nullptr;
+    operator bool() const { return file != nullptr; }
+    bool seek(uint32_t at) { return fseek(file, at, SEEK_SET) == 0; }
+    size_t write(uint8_t byte) { return write(&byte, 1); }
+    size_t write(const uint8_t *data, size_t bytes) { return fwrite(data, 1, bytes, file); }
+    size_t read(uint8_t *data, size_t bytes) { return fread(data, 1, bytes, file); }
+    void flush() { fflush(file); }
+    void close() { fclose(file); }
+};
+struct {
+    bool begin(bool format) { return format; }
+    bool exists(const char *place)
+    {
+        File found = open(place, "r");
+        if (found) found.close();
+        return found;
+    }
+    File open(const char *place, const char *mode)
+    {
+        File made;
+        made.file = fopen(place + 1, mode);
+        return made;
+    }
+} LittleFS;
+"""
+
+
+def test_the_sketch_that_saves_resumes_after_a_reset(library: Path, objects: list[Path], tmp_path: Path) -> None:
+    (tmp_path / "LittleFS.h").write_text(LITTLEFS_H)
+    flags = ["-DARDUINO_ARCH_ESP32", "-DADAMB_SIMULATE=1", "-include", "stdint.h", "-std=c++17"]
+    first = played(library, objects, tmp_path, "saving", flags)
+    assert first.startswith("a new controller\n") and first.count("saved\n") == 3
+    again = ran(tmp_path / "sketch", folder=tmp_path)
+    assert again.startswith("resumed from the last save\n")
+    rewards = [list(map(int, re.findall(r"thousandths (\d+)", said))) for said in (first, again)]
+    assert sum(rewards[1][:3]) > sum(rewards[0][:3]), "it begins where it had ended"
+    torn = bytearray((tmp_path / "adamb.sav").read_bytes())
+    torn[::100] = bytes(len(torn[::100]))
+    (tmp_path / "adamb.sav").write_bytes(torn)
+    assert ran(tmp_path / "sketch", folder=tmp_path).startswith("a new controller\n")
+
+
+def test_what_kconfig_chooses_is_what_the_settings_take(library: Path, objects: list[Path], tmp_path: Path) -> None:
     (tmp_path / "show.c").write_text(
         '#include <stdio.h>\n#include "adamb_settings.h"\nint main(void)\n{\n    adamb_config c;\n'
-        '    adamb_settings(&c);\n    printf("%u %u %u\\n", ADAMB_BLOCK_WORDS, c.freeze, c.detect);\n}\n'
+        '    adamb_settings(&c);\n    printf("%u %u %u\\n", ADAMB_BLOCK_WORDS, c.when_full, c.detect);\n}\n'
     )
 
     def shown(*chosen: str) -> str:
         include = f"-I{library / 'src'}"
-        run("cc", "-std=c99", *chosen, include, "show.c", *objects, "-o", "show", folder=tmp_path)
-        return run(tmp_path / "show").strip()
+        ran("cc", "-std=c99", *chosen, include, "show.c", *objects, "-o", "show", folder=tmp_path)
+        return ran(tmp_path / "show").strip()
 
     assert shown() == "1024 0 1"
     assert shown("-DCONFIG_ADAMB_BLOCK_BYTES=4096", "-DCONFIG_ADAMB_FREEZE=1") == "2048 1 0"
@@ -260,7 +284,7 @@ def test_the_component_manager_of_esp_idf_packs_it(library: Path, tmp_path: Path
     need("compote", why="pip install adamb[dev]")
     folder = tmp_path / "adamb"
     shutil.copytree(library, folder)
-    run("compote", "component", "pack", "--name", "adamb", "--dest-dir", tmp_path / "packed", folder=folder)
+    ran("compote", "component", "pack", "--name", "adamb", "--dest-dir", tmp_path / "packed", folder=folder)
     assert list((tmp_path / "packed").glob("adamb_*.tgz"))
 
 
@@ -273,16 +297,31 @@ def test_platformio_packs_it(library: Path, tmp_path: Path) -> None:
     assert manifest.pop("license") == "MIT", "which it compares with a list that it downloads"
     (folder / "library.json").write_text(json.dumps(manifest))
     need("pio", why="pip install adamb[dev]")
-    run("pio", "pkg", "pack", folder, "-o", packed, PLATFORMIO_CORE_DIR=str(tmp_path / "pio"))
+    ran("pio", "pkg", "pack", folder, "-o", packed, PLATFORMIO_CORE_DIR=str(tmp_path / "pio"))
     with tarfile.open(packed) as archive:
         assert {"library.json", "src/adamb.h", "examples/heater/heater.ino"} <= set(archive.getnames())
 
 
-def test_a_package_is_made_of_c(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["--package", "--board", "pico", "--out", tmp_path / "new"]
-    assert "add --c" in refused(capsys, "port", *arguments)
+def test_a_workspace_of_west_takes_the_package_as_a_project(library: Path, tmp_path: Path) -> None:
+    """What a user of Zephyr writes: the package in the manifest of an application, fetched by west.
 
-
-def test_no_placeholder_is_left_in_a_package(library: Path) -> None:
-    for path in filter(Path.is_file, library.rglob("*")):
-        assert not re.search(r"@[A-Z_]+@", path.read_text()), path.name
+    A part of west is published without a wheel, so it is not among the locked versions.
+    """
+    need("west", "git", why="pipx install west")
+    origin, application = tmp_path / "origin", tmp_path / "workspace" / "application"
+    shutil.copytree(library, origin)
+    identity = ["-c", "user.name=a", "-c", "user.email=a@b.invalid", "-c", "commit.gpgsign=false"]
+    ran("git", "init", "-q", "-b", "main", folder=origin)
+    ran("git", "add", ".", folder=origin)
+    ran("git", *identity, "commit", "-q", "-m", "package", folder=origin)
+    project = {"name": "adamb", "url": origin.as_uri(), "revision": "main", "path": "modules/lib/adamb"}
+    application.mkdir(parents=True)
+    (application / "west.yml").write_text(yaml.safe_dump({"manifest": {"projects": [project]}}))
+    workspace = application.parent
+    ran("west", "init", "-l", application, folder=workspace)
+    ran("west", "manifest", "--validate", folder=workspace)
+    ran("west", "update", folder=workspace)
+    place = ran("west", "list", "-f", "{abspath}", "adamb", folder=workspace).strip()
+    module = yaml.safe_load((Path(place) / "zephyr" / "module.yml").read_text())
+    assert (Path(place) / module["build"]["kconfig"]).is_file()
+    assert (Path(place) / module["build"]["cmake"] / "CMakeLists.txt").is_file()

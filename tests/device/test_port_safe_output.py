@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,7 +10,7 @@ import pytest
 pytest.importorskip("ziglang", reason="pip install adamb[device]")
 
 from adamb.tools.device.micropython.interpreter import run_program
-from support.arduino import ARDUINO_H
+from support.building import ARDUINO_H, STRICT, c_output, need, ran
 from support.on_board import MACHINE, copied, without_waiting
 
 # ---- C ---------------------------------------------------------------------------------------------------
@@ -88,12 +86,9 @@ def outputs(folder: Path, place: Path, loop: str, **script: object) -> str:
     """What the loop does for twelve periods, or until it only repeats the safe output."""
     given = {"OUT": NEVER, "DAMAGE": NEVER, "CONFIG_DAMAGE": NEVER, "BREAK_CONFIG": "(void)0", "BAD_START": 0}
     given |= {"LOOP": f'"{loop}"'} | script
-    (place / "script.c").write_text(SCRIPT + (FLASH if "guarded" in loop or "FLASHED" in script else ""))
-    command = ["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", f"-I{folder}"]
-    command += ["script.c", "-o", "script"]
-    command += [f"-D{name}={value}" for name, value in given.items()]
-    subprocess.run([*command, *map(str, folder.glob("adamb_*.c"))], cwd=place, check=True)
-    return subprocess.run([place / "script"], capture_output=True, text=True, timeout=60, check=True).stdout
+    text = SCRIPT + (FLASH if "guarded" in loop or "FLASHED" in script else "")
+    defines = [f"-D{name}={value}" for name, value in given.items()]
+    return c_output(text, folder, place, "-Wno-unused-function", *defines)
 
 
 LOOPS = pytest.mark.parametrize("loop", ["example_main.c", "guarded/guarded_main.c"])
@@ -126,9 +121,7 @@ def test_a_c_loop_ends_with_the_safe_output_and_feeds_no_watchdog(c_folder: Path
     assert done == "si" + 2 * NORMAL + "faopl" + 8 * "s", "observe refused the damaged block"
 
 
-def test_a_guarded_loop_sets_the_safe_output_when_the_block_was_replaced(
-    c_folder: Path, tmp_path: Path
-) -> None:
+def test_a_guarded_loop_sets_the_safe_output_when_the_block_was_replaced(c_folder: Path, tmp_path: Path) -> None:
     done = outputs(c_folder, tmp_path, "guarded/guarded_main.c", DAMAGE=3)
     assert done.startswith("s" + 3 * NORMAL + "s" + 3 * NORMAL)
 
@@ -136,9 +129,7 @@ def test_a_guarded_loop_sets_the_safe_output_when_the_block_was_replaced(
 def test_a_guarded_loop_that_cannot_recover_keeps_the_safe_output(c_folder: Path, tmp_path: Path) -> None:
     broken = {"CONFIG_DAMAGE": 3, "DAMAGE": 3, "BREAK_CONFIG": "config.d_s=99"}
     done = outputs(c_folder, tmp_path, "guarded/guarded_main.c", **broken)
-    assert done == "s" + 3 * NORMAL + 8 * "s", (
-        "the watchdog resets the board, which makes a new configuration"
-    )
+    assert done == "s" + 3 * NORMAL + 8 * "s", "the watchdog resets the board, which makes a new configuration"
 
 
 def test_a_guarded_loop_sets_the_safe_output_before_it_saves(c_folder: Path, tmp_path: Path) -> None:
@@ -204,11 +195,8 @@ def test_one_read_that_fails_costs_a_guarded_loop_nothing_and_a_dead_flash_does_
 ) -> None:
     text = (c_folder / "guarded" / "guarded_main.c").read_text()
     (tmp_path / "often.c").write_text(text.replace("SAVE_EVERY 50u", "SAVE_EVERY 1u"))
-    (tmp_path / "resets.c").write_text(RESETS)
-    command = ["cc", "-std=c99", f"-I{c_folder}", '-DLOOP="often.c"', "resets.c", "-o", "resets"]
-    subprocess.run([*command, *map(str, c_folder.glob("adamb_*.c"))], cwd=tmp_path, check=True)
-    done = subprocess.run([tmp_path / "resets"], capture_output=True, text=True, timeout=60, check=True)
-    reads, bad = map(int, done.stdout.split())
+    said = c_output(RESETS, c_folder, tmp_path, '-DLOOP="often.c"', "-Wno-unused-function")
+    reads, bad = map(int, said.split())
     assert reads > 20 and bad == 0
 
 
@@ -226,7 +214,7 @@ static int reads, waits;
 int analogRead(int)
 {
     if (++reads == 11) controller = adamb::Controller<ADAMB_BLOCK_WORDS>(); /* empty: every call refuses it */
-    return reads > 3 && reads < 7 ? 1023 : 512;
+    return reads > 3 && reads < 7 ? ADC_LAST : ADC_LAST / 2;
 }
 void analogWrite(int, int duty) { putchar(duty ? 'o' : 's'); }
 void delay(unsigned long)
@@ -246,29 +234,16 @@ int main()
 def test_a_sketch_sets_the_safe_output_and_feeds_the_watchdog_of_its_core(
     library: Path, tmp_path: Path, core: str
 ) -> None:
-    if shutil.which("c++") is None:
-        pytest.skip("needs c++")
+    need("cc", "c++")
     (tmp_path / "Arduino.h").write_text(ARDUINO_H + CORES[core])
     (tmp_path / "avr").mkdir()
     (tmp_path / "avr" / "wdt.h").write_text("")
     sketch = library / "examples" / "motor" / "motor.ino"
     (tmp_path / "sketch.cpp").write_text(f'#include <Arduino.h>\n#include "{sketch}"\n{SKETCH}')
-    subprocess.run(["cc", "-std=c99", "-c", *(library / "src").glob("*.c")], cwd=tmp_path, check=True)
-    flags = ["-Wall", "-Wextra", "-Werror", "-DSCRIPTED", f"-DARDUINO_ARCH_{core}"]
-    command = [
-        "c++",
-        *flags,
-        f"-I{library / 'src'}",
-        "-I.",
-        "sketch.cpp",
-        *tmp_path.glob("*.o"),
-        "-o",
-        "sketch",
-    ]
-    subprocess.run(command, cwd=tmp_path, check=True)
-    done = subprocess.run(
-        [tmp_path / "sketch"], capture_output=True, text=True, timeout=60, check=True
-    ).stdout
+    ran("cc", "-std=c99", "-c", *(library / "src").glob("*.c"), folder=tmp_path)
+    flags = [*STRICT, "-DSCRIPTED", f"-DARDUINO_ARCH_{core}", f"-I{library / 'src'}", "-I."]
+    ran("c++", *flags, "sketch.cpp", *tmp_path.glob("*.o"), "-o", "sketch", folder=tmp_path)
+    done = ran(tmp_path / "sketch")
     assert ("!" in done) == (core != "OTHER")
     # Reading 4, at the end of a period, to 6 are out of range; a period at the safe output reads twice.
     worked, *stopped = done.replace("!", "").splitlines()
@@ -319,7 +294,7 @@ START = {
 }
 PROGRAM = """
 import machine
-from adamb.firmware_model import core, guard
+from adamb import core, guard
 from adamb_storage import FileSaves
 act, observe = core.Controller.act, core.Controller.observe
 def traced(letter, call):
@@ -363,9 +338,7 @@ PROGRAMS = pytest.mark.parametrize("name", START)
 
 @PROGRAMS
 @pytest.mark.parametrize("error", ["OSError(5)", "KeyboardInterrupt", "SystemExit"])
-def test_a_python_loop_sets_the_safe_output_first_and_however_it_ends(
-    pico: Path, name: str, error: str
-) -> None:
+def test_a_python_loop_sets_the_safe_output_first_and_however_it_ends(pico: Path, name: str, error: str) -> None:
     done = events(pico, name, fails=5, error=error)
     begin = BEGIN[name]
     assert done == [begin + 2 * "faol" + "fs", error.split("(")[0]], "and nothing feeds the watchdog any more"
@@ -377,18 +350,14 @@ def test_a_python_loop_neither_acts_on_nor_learns_from_a_reading_out_of_range(pi
     assert done == [BEGIN[name] + "faol" + "faos" + 2 * "fs" + "faol" + "fs", "SystemExit"]
 
 
-def test_a_guarded_python_loop_sets_the_safe_output_and_feeds_the_watchdog_before_it_saves(
-    pico: Path,
-) -> None:
+def test_a_guarded_python_loop_sets_the_safe_output_and_feeds_the_watchdog_before_it_saves(pico: Path) -> None:
     done = events(pico, "main_guarded.py", end=21, every=1)
     assert done == ["ssrw" + 2 * (5 * "faol" + "sfv") + "fs", "SystemExit"]
 
 
 @PROGRAMS
-@pytest.mark.parametrize("broken", ["adamb_settings", "lib/adamb/firmware_model/unit"])
-def test_a_python_loop_has_set_the_safe_output_when_an_import_fails(
-    pico: Path, name: str, broken: str
-) -> None:
+@pytest.mark.parametrize("broken", ["adamb_settings", "lib/adamb/unit"])
+def test_a_python_loop_has_set_the_safe_output_when_an_import_fails(pico: Path, name: str, broken: str) -> None:
     files = copied(pico, "mpy", "adamb_board.py", "adamb_settings.py", "adamb_storage.py", "plant.py", name)
     files.pop(f"/{broken}.mpy", None)
     files[f"/{broken}.py"] = "raise MemoryError\n"

@@ -8,19 +8,18 @@ from typing import Any
 
 import pytest
 
-from adamb.budgets.controller import make_config
 from adamb.firmware_model import _spec
 from adamb.firmware_model.host import binding
 from adamb.firmware_model.host.binding import ffi, lib
+from adamb.firmware_model.host.options import make_config
 from support.campaigns import few
 from support.flash import TEARS, CStore, Flash, fitting_bytes, sizes_of
 from support.twins import CGuard
-from support.used_blocks import CONFIGS, DAMAGED, new_block
+from support.used_blocks import CONFIGS, DAMAGED, configured, guarded_episode, new_block
 
 for _package in ("ziglang", "elftools", "unicorn"):
     pytest.importorskip(_package, reason="pip install adamb[device]")
 machines = pytest.importorskip("support.machines")
-saves = pytest.importorskip("support.machine_saves")
 
 every_machine = pytest.mark.parametrize("machine", few(machines.KINDS))
 OTHER = {"powerpc": "riscv32", "mips": "s390x", "riscv32": "mips", "s390x": "powerpc"}
@@ -45,12 +44,12 @@ def host_restored(data: bytes, words: int) -> array:
 def test_a_snapshot_has_the_same_bytes_on_every_processor_and_goes_from_each_to_each(machine: str) -> None:
     for name in CONFIGS:
         _, content, block = new_block(name)
-        here = saves.Saved(machines.Processor(machine), len(content))
+        here = machines.Saved(machines.Processor(machine), len(content))
         here.put(content)
         data = here.snapshot()
         assert data == host_snapshot(block), name
         restored = host_restored(data, len(content))
-        there = saves.Saved(machines.Processor(OTHER[machine]), len(content))
+        there = machines.Saved(machines.Processor(OTHER[machine]), len(content))
         for one in (here, there):
             one.put(array("H", [0xA5A5] * len(content)))
             assert one.restore(data) == 0, name
@@ -64,10 +63,11 @@ def test_a_restored_controller_goes_on_as_on_this_computer(machine: str) -> None
         block = array("H", bytes(2 * words))
         made = binding.init(config, block)
         assert not isinstance(made, int)
-        moved = machines.Calls(machines.Processor(machine), words, config.d_a)
+        processor = machines.Processor(machine)
+        moved = machines.Calls(processor, words, config.d_a, processor.kind.order)
         for seed in range(2):
             play(made, config, random.Random(seed))
-            other = saves.Saved(moved._machine, words)
+            other = machines.Saved(moved._machine, words)
             assert other.restore(host_snapshot(ffi.from_buffer("uint16_t[]", block))) == 0
             moved._machine.write_words(moved._block, other.get())
             assert play(moved, config, random.Random(7)) == play(made, config, random.Random(7)), name
@@ -78,7 +78,7 @@ def test_a_restored_controller_goes_on_as_on_this_computer(machine: str) -> None
 @every_machine
 def test_a_flipped_bit_of_a_snapshot_is_refused_on_every_processor(machine: str) -> None:
     _, content, block = new_block("1+1 one step", extra=0, steps=50)
-    data, one = host_snapshot(block), saves.Saved(machines.Processor(machine), len(content))
+    data, one = host_snapshot(block), machines.Saved(machines.Processor(machine), len(content))
     one.put(array("H", [0x5A5A] * len(content)))
     for bit in range(0, 8 * len(data), 7):
         wrong = bytearray(data)
@@ -89,14 +89,12 @@ def test_a_flipped_bit_of_a_snapshot_is_refused_on_every_processor(machine: str)
 
 
 @every_machine
-def test_statistics_check_and_scrub_answer_as_on_this_computer_on_sound_and_damaged_blocks(
-    machine: str,
-) -> None:
+def test_statistics_check_and_scrub_answer_as_on_this_computer_on_sound_and_damaged_blocks(machine: str) -> None:
     rng, found = random.Random(machine), 0
     for name in CONFIGS:
         _, content, _ = new_block(name, extra=150, steps=300)
         words, place = len(content), ffi.new("adamb_place *")
-        one = saves.Saved(machines.Processor(machine), words)
+        one = machines.Saved(machines.Processor(machine), words)
         for number in range(6):
             damaged = array("H", content)
             for _ in range(number % 3):
@@ -121,13 +119,14 @@ def test_statistics_check_and_scrub_answer_as_on_this_computer_on_sound_and_dama
 def test_the_store_leaves_the_same_flash_through_power_cuts_and_restores(machine: str) -> None:
     """The same calls, the same cuts: bytes, erases, results and the restored words agree."""
     flashes = [Flash(32, 1024, 3, seed=5) for _ in range(2)]
-    config, words = make_config(1, 1, 4, {}, seed=1), 240
+    config = make_config(1, 1, 4, {}, seed=1)
+    words = binding.required_words(config)
     block = array("H", bytes(2 * words))
     made = binding.init(config, block)
     assert not isinstance(made, int)
 
     def opened() -> list[Any]:
-        return [CStore(flashes[0], words), saves.MachineStore(machines.Processor(machine), flashes[1], words)]
+        return [CStore(flashes[0], words), machines.MachineStore(machines.Processor(machine), flashes[1], words)]
 
     stores, cuts = opened(), 0
     for number in range(40):
@@ -151,19 +150,17 @@ def test_the_store_leaves_the_same_flash_through_power_cuts_and_restores(machine
 
 @every_machine
 @pytest.mark.parametrize("name", ["1+1", "2+2 paper", "3+3 frozen"])
-def test_the_guard_answers_damage_as_on_this_computer_and_leaves_the_same_flash(
-    machine: str, name: str
-) -> None:
+def test_the_guard_answers_damage_as_on_this_computer_and_leaves_the_same_flash(machine: str, name: str) -> None:
     config, words = configured(name)
     flashes = [Flash(64, 1024, 4 * (words // 512 + 1), seed=7) for _ in range(2)]
     host = CGuard(config, array("H", bytes(2 * words)), CStore(flashes[0], words))
-    there = saves.MachineGuard(machines.Processor(machine), config, words, flashes[1])
+    there = machines.MachineGuard(machines.Processor(machine), config, words, flashes[1])
     assert host.code == there.code == 2, "nothing saved yet: initialised"
     there.machine.write_words(there._block, host.block)  # what init leaves as it was
     rng = random.Random(name)
-    for number in range(40):
+    for number in range(70):
         seed = rng.random()
-        answers = [guarded(one, random.Random(seed)) for one in (host, there)]
+        answers = [guarded_episode(one, random.Random(seed)) for one in (host, there)]
         assert answers[0] == answers[1], number
         if number % 5 == 4:
             assert host.save() == there.save() >= 0
@@ -180,12 +177,6 @@ def test_the_guard_answers_damage_as_on_this_computer_and_leaves_the_same_flash(
     assert host.damages > 0 and host.restored > 0
 
 
-def configured(name: str) -> tuple[Any, int]:
-    d_s, d_a, horizon, options, extra = DAMAGED[name]
-    config = make_config(d_s, d_a, horizon, options, seed=1)
-    return config, binding.required_words(config) + extra
-
-
 def play(one: Any, config: Any, rng: random.Random) -> list[Any]:
     """Four episodes; every code and action."""
     results: list[Any] = []
@@ -197,14 +188,3 @@ def play(one: Any, config: Any, rng: random.Random) -> list[Any]:
             results.append(one.observe(h, rng.randrange(65536), state))
         results.append(one.end_episode())
     return results
-
-
-def guarded(one: Any, rng: random.Random) -> list[int]:
-    """An episode whose every code the guard handles, with a slice of the scrub after each step."""
-    codes, state = [], [rng.randrange(65536) for _ in range(one.config.d_s)]
-    action = array("H", [0] * one.config.d_a)
-    for h in range(one.config.horizon):
-        codes += [one.handle(one.controller.act(h, state, action)), *action]
-        state = [(word + rng.randrange(9000)) & 0xFFFF for word in (*action, *state)][: one.config.d_s]
-        codes += [one.handle(one.controller.observe(h, rng.randrange(65536), state)), one.tick()]
-    return [*codes, one.handle(one.controller.end_episode())]

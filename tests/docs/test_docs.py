@@ -6,18 +6,22 @@ import os
 import re
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 import typer
 
+from adamb.host_sim.experiments.sweep import COLUMNS, TIMINGS, TUNING
+from adamb.host_sim.results.run import RunCurves
 from adamb.tools.cli import app
+from adamb.tools.device.micropython.interpreter import run_program
+from adamb.tools.device.micropython.package import board_files
 from adamb.tools.maintain.documents import BLOCK, Block, blocks, difference, environment, regions, run
+from adamb.tools.maintain.tables import drawing
 from adamb.tools.measure import ablation
 from support.campaigns import few
-from support.paths import ROOT
-from support.tree import copy_sources
+from support.paths import ROOT, copy_sources
 
 DOCUMENTS = [ROOT / "README.md", ROOT / "firmware_model" / "DESIGN.md", *sorted((ROOT / "docs").glob("*.md"))]
 NAMES = [path.relative_to(ROOT).as_posix() for path in DOCUMENTS]
@@ -41,6 +45,9 @@ def execute(block: Block, folder: Path) -> None:
         (folder / block.file).write_text(block.body, encoding="utf-8")
     if "test" not in block.words or block.language not in RUNNABLE:
         return
+    if "micropython" in block.words:
+        run_program(block.body, dict(board_files("mpy", optional=True))).require_success()
+        return
     python = [sys.executable, "-c", block.body]
     command = python if block.language == "python" else ["bash", "-euc", block.body]
     done = subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, check=False)
@@ -54,15 +61,6 @@ def test_the_blocks_of_a_document_run_in_their_order(name, tmp_path):
         execute(replace(block, body=SET_UP.sub("", block.body)), tmp_path)
 
 
-def test_the_environment_of_the_readme_is_made_with_no_other_import():
-    named = re.findall(r"`(gymnasium\.make\([^`]*\))`", text_of("README.md"))
-    assert named
-    for call in named:
-        command = [sys.executable, "-c", f"import gymnasium; {call}.reset(seed=1)"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-
-
 def script(text: str) -> str:
     """All blocks of a document in one shell, as somebody types them who reads it from top to bottom."""
     lines = ["set -eu"]
@@ -71,14 +69,15 @@ def script(text: str) -> str:
             lines += [f"cat > {block.file} <<'END'", block.body + "END"]
         elif block.language == "sh":
             lines.append(block.body)
-        elif block.language == "python":
+        elif block.language == "python" and "micropython" not in block.words:
             lines += ["python - <<'END'", block.body + "END"]
     return "\n".join(lines)
 
 
 @pytest.mark.campaign
-def test_the_readme_works_on_a_clone_that_has_had_nothing_but_its_commands(tmp_path):
+def test_the_first_pages_work_on_a_clone_that_has_had_nothing_but_their_commands(tmp_path):
     """With the system's Python and path only: whatever a block needs, a block before it has set up."""
+    pages = "".join(map(text_of, ["README.md", "docs/experiments.md", "docs/boards.md"]))
     copy_sources(tmp_path / "adamb")
     hidden = ("PYTHON", "VIRTUAL_ENV", "ADAMB", "PYTEST")
     clean = {name: value for name, value in os.environ.items() if not name.startswith(hidden)}
@@ -86,7 +85,7 @@ def test_the_readme_works_on_a_clone_that_has_had_nothing_but_its_commands(tmp_p
     clean["PATH"] = os.pathsep.join(part for part in os.environ["PATH"].split(os.pathsep) if part != ours)
     clean["PYTHON"] = getattr(sys, "_base_executable", sys.executable)
     done = subprocess.run(
-        ["bash", "-c", script(text_of("README.md"))], cwd=tmp_path / "adamb", env=clean,
+        ["bash", "-c", script(pages)], cwd=tmp_path / "adamb", env=clean,
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
@@ -102,7 +101,7 @@ def test_every_command_block_is_tested(name):
             assert "test" in block.words, f"{name}, line {block.line}: not marked as tested"
 
 
-PARTS = "python -m adamb.tools.measure.ablation"
+PARTS = "python -m adamb.tools.maintain parts"
 TABLES = [(name, each.command) for name in NAMES for each in regions(text_of(name))]
 WHOLE = [each for each in TABLES if each[1] != PARTS]
 IN_README = sum(name == "README.md" for name, _ in TABLES)
@@ -112,8 +111,8 @@ IN_README = sum(name == "README.md" for name, _ in TABLES)
 def test_a_table_is_what_its_command_prints(table):
     name, command = table
     region = next(each for each in regions(text_of(name)) if each.command == command)
-    found = difference(region.body, region.made())
-    assert found is None, f"{name}: `{command}` prints something else (make tables renews it)\n{found}"
+    found = region.difference()
+    assert found is None, f"{name}: `{command}` prints something else (make core renews it)\n{found}"
 
 
 @pytest.mark.campaign
@@ -122,11 +121,11 @@ def test_the_table_of_the_parts_is_what_its_command_prints_of_every_fifth():
     region = next(each for each in regions(text_of("docs/learning.md")) if each.command == PARTS)
     lines = region.body.splitlines()
     named = {line.split("|")[1].strip(): line for line in lines if "±" in line}
-    assert list(named) == [part.name for part in ablation.PARTS]
+    assert list(named) == [part.title for part in ablation.PARTS]
     some = list(named)[::5]
     written = [line for line in lines if "±" not in line or line in map(named.get, some)]
-    found = difference("\n".join(written), run(f"{PARTS} --only '{','.join(some)}'"))
-    assert found is None, f"`{PARTS}` prints something else (make tables renews it)\n{found}"
+    found = difference("\n".join(written), run(f"{PARTS} --only {','.join(part.name for part in ablation.PARTS[::5])}"))
+    assert found is None, f"`{PARTS}` prints something else (make core renews it)\n{found}"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -139,30 +138,6 @@ def test_every_table_of_numbers_has_a_command(name):
         if "±" in section:
             command = re.search(r"^```\w*\n(adamb |python -m adamb\.)", section, re.MULTILINE)
             assert command, section.splitlines()[0]
-
-
-def quoted_tables(text):
-    """Command -> {first cell of a row: the second, with an interval}, for a block and the table after it."""
-    found = {}
-    for command, table in re.findall(r"^```\n(adamb [^\n]+)\n```\n\n((?:\|.*\n)+)", text, re.MULTILINE):
-        rows = [[cell.strip(" *") for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:]]
-        found[command] = {row[0]: row[1] for row in rows if "±" in row[1]}
-    return found
-
-
-@pytest.mark.parametrize("problem", few(["dram-lite", "dram-drain", "allocation-2x1"]))
-def test_a_quoted_comparison_is_what_its_command_prints(problem):
-    """Those of docs/on-chip.md that take seconds; the others differ from these in problem and budget only."""
-    tables = quoted_tables(text_of("docs/on-chip.md"))
-    command = next(each for each in tables if each.startswith(f"adamb compare {problem} "))
-    printed = {}
-    for line in run(f"{command} --quiet").splitlines():
-        mean = re.search(r"-?[\d.]+ ± [\d.]+", line)
-        if mean:
-            printed[line[: mean.start()].strip()] = mean[0]
-    assert len(tables[command]) > 5
-    for label, mean in tables[command].items():
-        assert difference(mean, printed[label]) is None, f"{command}: {label}: {mean}, now {printed[label]}"
 
 
 @pytest.mark.parametrize("name", NAMING)
@@ -182,10 +157,39 @@ def test_commands_that_a_document_names_exist(name):
         assert command in COMMANDS, f"{name} names adamb {command}"
 
 
-def test_the_readme_lists_every_command():
-    listed = set(re.findall(r"`adamb ([a-z][a-z-]+)", text_of("README.md")))
+def test_a_page_lists_every_command():
+    listed = set(re.findall(r"`adamb ([a-z][a-z-]+)", text_of("docs/commands.md")))
     shown = {name for name, command in COMMANDS.items() if not command.hidden}
     assert shown <= listed
 
 
-# ---- the tester itself ---------------------------------------------------------------------------------
+def test_the_columns_of_csv_files_are_documented():
+    page = (ROOT / "docs" / "experiments.md").read_text()
+    curves = [each.name for each in fields(RunCurves)]
+    for file, columns in (("results", COLUMNS), ("tuning", TUNING), ("timings", TIMINGS), ("curves", curves)):
+        (row,) = (line for line in page.splitlines() if line.startswith(f"| `{file}.csv`"))
+        assert [name for name in columns if f"`{name}`" not in row] == [], file
+
+
+def test_the_index_has_every_page_and_no_other():
+    listed = re.findall(r"(?m)^\| \[([\w-]+\.md)\]\(\1\) \| ", text_of("docs/README.md"))
+    pages = {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"}
+    assert sorted(listed) == sorted(pages)
+
+
+def test_the_picture_of_the_readme_is_what_its_command_draws():
+    """Letters and colours of all boxes, not the bytes, which differ between versions of matplotlib."""
+    seen = re.compile(r">([^<>]+)</text>|fill: (#\w+)")
+    written = text_of("docs/partition.svg")
+    assert seen.findall(written) == seen.findall(drawing()), "make core ONLY=tables"
+    assert "prefers-color-scheme:dark" in written
+    assert len(written) < 300 * 1024 and "docs/partition.svg" in text_of("README.md")
+
+
+def test_the_environment_of_the_guide_is_made_with_no_other_import():
+    named = re.findall(r"`(gymnasium\.make\([^`]*\))`", text_of("docs/your-problem.md"))
+    assert named
+    for call in named:
+        command = [sys.executable, "-c", f"import gymnasium; {call}.reset(seed=1)"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr

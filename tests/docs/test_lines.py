@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.tree import ROOT, texts
+from support.paths import ROOT, texts
 
 
 def long_lines(text: str) -> list[int]:

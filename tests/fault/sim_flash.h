@@ -1,5 +1,5 @@
-/* A small flash that tears what is being written when power is lost, and wears out if asked to. Misuse by the store, a
- * page written twice or an address outside, goes to `sim_misuse`, which the includer defines. */
+/* A small flash that tears what is being written when power is lost. Misuse by the store, a page written twice or an
+ * address outside, goes to `sim_misuse`, which the includer defines. */
 #ifndef SIM_FLASH_H
 #define SIM_FLASH_H
 #include <stdint.h>
@@ -7,18 +7,12 @@
 #include "adamb_store.h"
 #include "draw.h"
 
-#ifndef SIM_SPACE
-#define SIM_SPACE (1 << 14)
-#endif
-enum { SIM_TEARS = 5 };
+enum { SIM_TEARS = 5, SIM_SPACE = 1 << 14 };
 
 typedef struct {
     adamb_flash face;
     uint8_t data[SIM_SPACE];
     uint8_t written[SIM_SPACE];      /* by page: since the last erase */
-    uint32_t erases[SIM_SPACE];      /* by sector, which may be a single byte */
-    uint32_t endurance;              /* erases after which a sector has a stuck bit; 0: none */
-    void (*before)(uint32_t address, const uint8_t *data); /* called before every operation, if any; data 0: erase */
     uint32_t operations, cut_at; /* of prog and erase; power is lost in operation cut_at, counted from 1; 0: never */
     uint32_t random;
     int tear, dead;
@@ -39,15 +33,12 @@ static void sim_torn(sim_flash *f, uint8_t *old, const uint8_t *wanted, uint32_t
 }
 
 /* 0 without power; counts the operation, and this may be the one that power is lost in. */
-static int sim_powered(sim_flash *f, uint32_t address, const uint8_t *data)
+static int sim_powered(sim_flash *f)
 {
     if (f->dead) {
         return 0;
     }
     f->operations++;
-    if (f->before != 0) {
-        f->before(address, data);
-    }
     f->dead = f->operations == f->cut_at;
     return 1;
 }
@@ -73,7 +64,7 @@ static int sim_prog(void *context, uint32_t address, const uint8_t *data, uint32
     if (address % f->face.page_bytes != 0 || bytes != f->face.page_bytes || sector >= f->face.sectors) {
         sim_misuse("prog of something that is not a page");
     }
-    if (!sim_powered(f, address, data)) {
+    if (!sim_powered(f)) {
         return -1;
     }
     if (f->written[page]) {
@@ -90,10 +81,6 @@ static int sim_prog(void *context, uint32_t address, const uint8_t *data, uint32
         f->data[address + i] &= data[i];
     }
     f->written[page] = 1;
-    if (f->endurance != 0 && f->erases[sector] > f->endurance) {
-        f->data[address + sector % bytes] |= 0x10; /* stuck, without an error code */
-        f->data[address] &= 0xFE;
-    }
     return 0;
 }
 
@@ -104,17 +91,16 @@ static int sim_erase(void *context, uint32_t address)
     if (address % size != 0 || sector >= f->face.sectors) {
         sim_misuse("erase of something that is not a sector");
     }
-    if (!sim_powered(f, address, 0)) {
+    if (!sim_powered(f)) {
         return -1;
     }
-    f->erases[sector]++;
     if (f->dead) {
         sim_torn(f, f->data + address, 0, size);
     } else {
         memset(f->data + address, 0xFF, size);
     }
     memset(f->written + address / f->face.page_bytes, f->dead, pages);
-    return f->dead || (f->endurance != 0 && f->erases[sector] > 2 * f->endurance) ? -1 : 0;
+    return f->dead ? -1 : 0;
 }
 
 /* After the content was changed from outside: a page that reads as erased cannot be told from one that is. */
@@ -139,9 +125,6 @@ static void sim_setup(sim_flash *f, uint32_t page, uint32_t sector, uint32_t sec
     f->operations = f->cut_at = 0;
     f->tear = f->dead = 0;
     f->random = seed | 1;
-    f->endurance = 0;
-    f->before = 0;
-    memset(f->erases, 0, sectors * sizeof f->erases[0]);
     memset(f->written, 1, sector * sectors / page);
 }
 

@@ -76,7 +76,7 @@ static void fail(const char *what)
 static uint32_t digest(const uint16_t *block)
 {
     uint32_t mix = 2166136261u;
-    for (uint32_t i = 0; i < at(block[ADAMB_H_FRESH]); i++) {
+    for (uint32_t i = 0; i < unit_base(block[ADAMB_H_FRESH]); i++) {
         mix = (mix ^ block[i]) * 16777619u;
     }
     return mix;

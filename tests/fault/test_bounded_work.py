@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from array import array
+from random import Random
 
 import pytest
 
-from adamb.budgets.controller import make_config
 from adamb.firmware_model import _spec, core
+from adamb.firmware_model.host.options import make_config
 
 
 class Counting(list):
@@ -42,6 +43,27 @@ def reads_of_an_observe(words: int, options: dict[str, str], damaged: bool) -> i
         if k % 3 == 2:
             controller.end_episode()
     return most
+
+
+@pytest.mark.parametrize("d_a", [1, 2])
+def test_a_finer_partition_costs_an_observe_no_more(d_a):
+    """Every sample at one state divides its ball, until hundreds of balls lie over that state."""
+    config = core.Config(d_a=d_a, horizon=2, detect=0, split_counts=1, share=0, thresholds=[1] * 15)
+    block, action, draw = Counting(array("H", bytes(2 * 32768))), array("H", [0] * d_a), Random(1)
+    controller, found = core.init(config, block), []
+    for episodes in (40, 360):
+        worst = 0
+        for _ in range(episodes):
+            for h in range(2):
+                controller.act(h, [40000], action)
+                block[core.call_step(controller.t, h) + _spec.S_ACTION] = draw.randrange(65536) | 1
+                before = block.reads
+                controller.observe(h, draw.randrange(65536), [40000])
+                worst = max(worst, block.reads - before)
+        found.append((block[_spec.H_SPLITS], worst))
+    (few, before), (many, after) = found
+    assert many > 5 * few > 2 * _spec.SCAN_BALLS_WIDE, found
+    assert after < 3 * before, found
 
 
 @pytest.mark.parametrize("mode", ["tracking", "paper"])

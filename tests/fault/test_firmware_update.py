@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from adamb.budgets.controller import make_config
-from adamb.firmware_model import _spec, error
+from adamb.firmware_model import _spec, check
 from adamb.firmware_model.guard import REINITIALISED, RESTORED
-from adamb.firmware_model.host.binding import c_config, ffi, lib
+from adamb.firmware_model.host.binding import ffi, lib
+from adamb.firmware_model.host.options import make_config
 from support.flash import Flash, sizes_of
 from support.twins import CTwin, PythonTwin
+from support.used_blocks import learnt, same_used
 
 WORDS = 600
 OTHERS = [(1, 3, 5), (2, 1, 5), (1, 1, 4)]
@@ -21,14 +22,10 @@ both = pytest.mark.parametrize("twin", [CTwin(), PythonTwin()], ids=["c", "pytho
 other_sizes = pytest.mark.parametrize("sizes", OTHERS, ids=["1+3", "2+1", "four steps"])
 
 
-def learnt(twin: Any, config: Any, words: int = WORDS) -> array:
-    """A block with an action pending at step 0."""
-    block, action = array("H", bytes(2 * words)), array("H", [0] * config.d_a)
-    controller = twin.init(config, block)
-    for k in range(40):
-        controller.act(k % config.horizon, [k * 999 & 0xFFFF] * config.d_s, action)
-        controller.observe(k % config.horizon, action[0], [k * 777 & 0xFFFF] * config.d_s)
-    assert controller.act(0, [5] * config.d_s, action) == 0
+def pending(twin: Any, config: Any) -> array:
+    """A block that has learnt, with an action pending at step 0."""
+    block = learnt(twin.init, config, WORDS, 40)
+    assert twin.attach(block).act(0, [5] * config.d_s, array("H", [0] * config.d_a)) == 0
     return block
 
 
@@ -36,7 +33,7 @@ def learnt(twin: Any, config: Any, words: int = WORDS) -> array:
 @other_sizes
 def test_a_save_of_other_dimensions_is_refused_and_the_block_is_as_it_was(twin: Any, sizes: Any) -> None:
     old, new = make_config(*sizes, {}, seed=1), make_config(1, 1, 5, {}, seed=1)
-    saved, block = learnt(twin, old), array("H", [0x5A5A] * WORDS)
+    saved, block = pending(twin, old), array("H", [0x5A5A] * WORDS)
     made = twin.open_store(Flash(64, 2048, 4), WORDS)
     assert made.save(saved) == 0
     assert made.restore(new, block) == _spec.ERR_DIMENSIONS and set(block) == {0x5A5A}
@@ -49,20 +46,19 @@ def test_a_save_of_other_dimensions_is_refused_and_the_block_is_as_it_was(twin: 
     else:
         code = twin.module("snapshot").restore(data, new, block)
     assert code == _spec.ERR_DIMENSIONS and set(block) == {0x5A5A}
-    assert "dimensions" in error.text(code) == ffi.string(lib.adamb_error_text(code)).decode()
+    assert "dimensions" in check.error_text(code) == ffi.string(lib.adamb_error_text(code)).decode()
 
 
 @both
 def test_after_an_update_and_a_downgrade_each_program_finds_its_own_newest_save(twin: Any) -> None:
     programs = [make_config(1, 3, 5, {}, seed=1), make_config(1, 1, 5, {}, seed=1)]
     made = twin.open_store(Flash(64, 2048, 4), WORDS)
-    saves = [learnt(twin, config) for config in programs]
+    saves = [pending(twin, config) for config in programs]
     assert [made.save(block) for block in saves] == [0, 0]
     for config, wanted in zip(programs, saves, strict=True):
         found = array("H", bytes(2 * WORDS))
         assert made.restore(config, found) == 0
-        used = 4 * wanted[_spec.H_FRESH]
-        assert found[:used] == wanted[:used]
+        assert same_used(found, wanted)
 
 
 @both
@@ -70,11 +66,11 @@ def test_after_an_update_and_a_downgrade_each_program_finds_its_own_newest_save(
 def test_a_guard_that_cannot_begin_leaves_no_foreign_controller(twin: Any, sizes: Any) -> None:
     old, new = make_config(*sizes, {}, seed=1), make_config(1, 1, 5, {}, seed=1)
     made = twin.open_store(Flash(64, 2048, 4), WORDS)
-    assert made.save(learnt(twin, old)) == 0
-    short = learnt(twin, old)[:200]  # memory that was kept through a reset, now too short for init
+    assert made.save(pending(twin, old)) == 0
+    short = pending(twin, old)[:200]  # memory that was kept through a reset, now too short for init
     assert twin.open_guard(new, short, made) == _spec.ERR_MEMORY
     assert short[_spec.H_MAGIC] != _spec.MAGIC
-    block = learnt(twin, old)
+    block = pending(twin, old)
     opened = twin.open_guard(new, block, made)
     assert not isinstance(opened, int) and block[_spec.H_DIMS] == 1 | 1 << 4 | 5 << 8
 
@@ -95,7 +91,7 @@ def test_only_what_was_reinitialised_counts_as_reinitialised(twin: Any) -> None:
 def test_an_action_that_was_pending_is_lost_with_a_restore_of_the_guard(twin: Any) -> None:
     config = make_config(1, 1, 5, {}, seed=1)
     made = twin.open_store(Flash(64, 2048, 4), WORDS)
-    assert made.save(learnt(twin, config)) == 0
+    assert made.save(pending(twin, config)) == 0
     block = array("H", bytes(2 * WORDS))
     opened = twin.open_guard(config, block, made)
     assert opened.controller.observe(0, 9, [9]) == _spec.ERR_ORDER
@@ -103,27 +99,3 @@ def test_an_action_that_was_pending_is_lost_with_a_restore_of_the_guard(twin: An
     assert opened.handle(opened.controller.act(0, [9], array("H", [0]))) == RESTORED
     assert opened.controller.observe(0, 9, [9]) == _spec.ERR_ORDER
     assert RESTORED != REINITIALISED
-
-
-def test_a_configuration_or_bytes_inside_the_block_are_refused() -> None:
-    """C alone: Python has no two arrays on the same memory."""
-    config = make_config(1, 1, 5, {}, seed=1)
-    block = learnt(CTwin(), config)
-    before, pointer = array("H", block), ffi.from_buffer("uint16_t[]", block)
-    given = ffi.new("adamb_config *", sizes_of(config))
-    data = CTwin().save(block, 16 + 2 * WORDS)
-    assert isinstance(data, bytes)
-    for first in (0, 1, 299, WORDS - 1):
-        inside = ffi.cast("adamb_config *", pointer + first)
-        as_bytes = ffi.cast("uint8_t *", pointer + first)
-        ffi.memmove(inside, c_config(config), min(ffi.sizeof("adamb_config"), 2 * (WORDS - first)))
-        kept = array("H", block)
-        whole = first < 300  # of the last one only a word lies in the block
-        assert lib.adamb_init(inside, pointer, WORDS) == (_spec.ERR_ARGUMENT if whole else _spec.ERR_CONFIG)
-        assert lib.adamb_snapshot_restore(data, len(data), inside, pointer, WORDS) == _spec.ERR_ARGUMENT
-        assert lib.adamb_snapshot_restore(as_bytes, 16, given, pointer, WORDS) == _spec.ERR_ARGUMENT
-        assert block == kept
-        block[:] = before
-        assert lib.adamb_snapshot_save(pointer, as_bytes, len(data)) == _spec.ERR_ARGUMENT
-        assert block == before
-

@@ -12,11 +12,12 @@ from array import array
 
 import pytest
 
-from adamb.budgets.errors import InputError
 from adamb.firmware_model import _spec, check, core, store
-from adamb.host_sim.blocks.flash_file import FileFlash
+from adamb.firmware_model.host.errors import InputError
+from adamb.host_sim.flash_file import FileFlash
 from adamb.tools.cli import main
 from support.campaigns import few
+from support.used_blocks import learnt, same_used
 
 WORDS = 1024
 # Saves as fast as it can, and says the number of every completed save, which is also in the block.
@@ -25,7 +26,7 @@ import sys
 from array import array
 from pathlib import Path
 from adamb.firmware_model import _spec, core, store
-from adamb.host_sim.blocks.flash_file import FileFlash
+from adamb.host_sim.flash_file import FileFlash
 block = array("H", bytes(2 * 1024))
 controller = core.init(core.Config(seed=9), block)
 saves = store.open(FileFlash(Path(sys.argv[1])), len(block))
@@ -39,13 +40,7 @@ for k in range(1, 60000):
 
 
 def used_block(seed=9):
-    block = array("H", bytes(2 * WORDS))
-    controller = core.init(core.Config(seed=seed), block)
-    action = array("H", [0])
-    for k in range(200):
-        controller.act(k % 5, [k * 327 & 0xFFFF], action)
-        controller.observe(k % 5, action[0], [k * 977 & 0xFFFF])
-    return block
+    return learnt(core.init, core.Config(seed=seed), WORDS, 200)
 
 
 def restored(path):
@@ -60,7 +55,7 @@ def test_a_save_is_there_after_the_file_is_opened_again(tmp_path):
     assert store.open(flash, WORDS).save(block) == 0
     flash.close()
     code, found = restored(path)
-    assert code == 0 and found[: 4 * block[_spec.H_FRESH]] == block[: 4 * block[_spec.H_FRESH]]
+    assert code == 0 and same_used(found, block)
     assert path.stat().st_size == 16 * 4096
 
 
@@ -99,7 +94,7 @@ def test_a_disk_without_room_is_an_error_code_and_the_last_save_stays(tmp_path):
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
         signal.signal(signal.SIGXFSZ, ignored)
     code, found = restored(path)
-    assert code == 0 and found[: 4 * block[_spec.H_FRESH]] == block[: 4 * block[_spec.H_FRESH]]
+    assert code == 0 and same_used(found, block)
 
 
 def test_a_file_of_another_size_or_place_is_refused_and_unchanged(tmp_path):

@@ -1,4 +1,4 @@
-"""Small changes of the core are noticed; `make mutants` judges hundreds of them, campaigns a few."""
+"""Small changes of the core are noticed; `make campaigns ONLY=mutants` judges hundreds of them, campaigns a few."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ import pytest
 from adamb.firmware_model import _spec, number
 from support import mutants
 from support.mutants import judge
-from support.mutants.mutation import Mutation
+from support.mutants.mutation import Mutation, drawn
 from support.paths import CORE
 from support.twins import CTwin, PythonTwin
 
 FEW = 6
+HERE = [scenario for scenario in judge.ALL if scenario not in (judge.recorded, judge.corners)]
+"""The other two are tests of their own, with every step: tests/vectors/test_vectors.py, tests/twin/test_lockstep.py."""
 needs_gcc = pytest.mark.skipif(not shutil.which("gcc"), reason="needs gcc")
 # Slips that no test noticed once: file, text, what it became.
 ONCE_UNNOTICED = [
@@ -31,25 +33,24 @@ def test_limits_of_an_effect_that_differ_by_one_in_each_ball_have_one_mean():
         assert len(cut) == 1, others
 
 
-@pytest.mark.parametrize("scenario", judge.ALL, ids=lambda scenario: scenario.__name__)
+@pytest.mark.parametrize("scenario", HERE, ids=lambda scenario: scenario.__name__)
 def test_both_cores_give_the_same_results_in_every_scenario(scenario):
-    results = [list(scenario(twin, 0.1)) for twin in (CTwin(), PythonTwin())]
+    results = [list(scenario(twin, 0.3)) for twin in (CTwin(), PythonTwin())]
     assert results[0] == results[1] and len(results[0]) >= 3
 
 
 @pytest.mark.campaign
 @needs_gcc
 def test_a_few_mutants_and_those_once_unnoticed_are_noticed(tmp_path):
-    """Each of these is noticed or has its reason. Every edit of the core draws others."""
-    seed = mutants.tree_seed()
-    some = mutants.sampled(mutants.all_mutations(), FEW, seed)
+    """Each of these is noticed or has its reason."""
+    some = drawn(mutants.all_mutations(), mutants.N, mutants.SEED)[:FEW]
     for file, old, new in ONCE_UNNOTICED:
         path = CORE / file
         assert path.read_text().count(old) == 1, "the place of the slip has changed"
         at = path.read_text().index(old)
         some.append(Mutation(path, at, at + len(old), old, new, 0, old, 0))
     log = io.StringIO()
-    _, lines = mutants.summary(mutants.judged(some, tmp_path, log), mutants.accepted())
-    print(f"seed {seed}\n{log.getvalue()}")
-    assert not lines, mutants.advice(lines, seed)
+    _, unnoticed = mutants.summary(mutants.judged(some, tmp_path, log), mutants.accepted())
+    print(log.getvalue())
+    assert not unnoticed, "write a test that notices them, or their reason to survivors.toml"
     assert log.getvalue().count("killed") >= len(ONCE_UNNOTICED)

@@ -1,15 +1,13 @@
-"""Agents are made by name: ours on the core that was asked for, rivals, baselines and factories."""
+"""Agents are made by name: ours on the core that was asked for, baselines, rules and factories."""
 
 from __future__ import annotations
 
-import sys
-import types
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from adamb.budgets.errors import InputError
+from adamb.firmware_model.host.errors import InputError
 from adamb.host_sim import agents
 from adamb.host_sim.agents import agent_names, make_agent, register_agent
 from adamb.host_sim.runner import simulate
@@ -37,15 +35,13 @@ def test_unknown_agents_and_options_name_the_nearest():
         make_agent("static", task, trials=0)
 
 
-def test_baselines_of_the_problem_are_agents_under_their_name():
-    assert np.array_equal(play("follow").returns, play("baseline:follow").returns)
-    assert play("baseline:random").agent == "baseline:random"
+def test_rules_of_the_problem_are_agents_under_their_name():
+    assert np.array_equal(play("follow").returns, play("rule:follow").returns)
+    assert play("rule:random").agent == "rule:random"
 
 
 def test_a_factory_gets_the_problem_and_a_class_its_dimensions(growing):
-    register_agent(
-        "made", lambda problem, *, budget_bytes, speed: Growing(replace(problem.shape, episodes=speed))
-    )
+    register_agent("made", lambda problem, *, budget_bytes, speed: Growing(replace(problem.shape, episodes=speed)))
     task = Standin([5, 6], horizon=3)
     made = make_agent("made", task, speed=9)
     assert (made.name, made.episodes, made.n) == ("made", 9, 2)
@@ -62,37 +58,19 @@ def test_a_core_that_is_not_built_is_named(monkeypatch, options):
         make_agent("adamb", Standin([1]), core="referenc")
 
 
-def test_the_core_that_was_asked_for_is_the_one_that_runs(monkeypatch):
-    module = types.ModuleType("adamb_test_core")
-    module.CoreAgent = Growing
-    monkeypatch.setitem(sys.modules, "adamb_test_core", module)
-    monkeypatch.setitem(agents.CORES, "c", agents.CoreLocation("adamb_test_core", "CoreAgent"))
-    result = play("adamb", options={"core": "c"})
-    assert (result.agent, result.core) == ("adamb", "c")
-    assert play("adamb").core == "c"
-
-
-def test_adamb_refuses_a_horizon_its_numbers_cannot_hold():
-    with pytest.raises(InputError, match="at most 31"):
-        make_agent("adamb", Standin([1], horizon=32))
-
-
-def test_a_rival_with_missing_requirements_leaves_the_others_usable(tmp_path, monkeypatch):
-    from adamb.host_sim import rivals
+def test_a_baseline_with_missing_requirements_leaves_the_others_usable(tmp_path, monkeypatch):
+    from adamb.host_sim import baselines
 
     (tmp_path / "needs_too_much.py").write_text("import a_package_nobody_has\n")
-    monkeypatch.setattr(rivals, "__path__", [*rivals.__path__, str(tmp_path)])
+    monkeypatch.setattr(baselines, "__path__", [*baselines.__path__, str(tmp_path)])
     assert "random" in agent_names()
     with pytest.raises(InputError, match="agent"):
         make_agent("needs_too_much", Standin([1]))
 
 
-def test_the_reference_learns_more_than_chance():
-    result = play("adamb", episodes=400, options={"core": "reference"})
-    chance = play("random", episodes=400)
-    assert result.core == "reference"
-    assert result.share(100).mean > chance.share(100).mean + 0.1
-    assert result.to_json()["leaves"] > 1
+def test_an_agent_is_a_name_or_an_agent():
+    with pytest.raises(InputError, match="agent = None: must be a name"):
+        simulate(Standin([0]), None)
 
 
 def test_the_name_of_a_problem_in_its_place_is_told_what_to_write():

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from adamb.host_sim.agents import build
 from adamb.host_sim.agents.core import CoreAgent
-from adamb.host_sim.registry import make_problem
+from adamb.host_sim.problems import make_problem
 
 FIRST_SEED = 5000
 TRAINED = 2000
@@ -30,9 +29,7 @@ class Plant:
     def __init__(self, name, seeds, episodes=TRAINED + 1000, drift="none"):
         params = {"start": "random"} if name.startswith("oil") else {}
         instance = "paper" if name.startswith("oil") else "random"
-        self.problem = make_problem(
-            name, list(seeds), instance=instance, drift=drift, episodes=episodes, params=params
-        )
+        self.problem = make_problem(name, list(seeds), instance=instance, drift=drift, episodes=episodes, params=params)
         self.agent = build(CoreAgent, self.problem, budget_bytes=None)
 
     def episode(self, lost=None, zero=None):
@@ -112,28 +109,12 @@ def test_a_trained_controller_survives_glitches(trained, name, count, glitch):
     plant, before = trained(name, count)
     restarts = plant.restarts
     glitch(plant, np.random.default_rng(7))
-    change = change_of_return(f"{name} {glitch.__name__}", plant, before)
+    plant.run(BACK)
+    change = 100 * (plant.run(WINDOW).mean(axis=0) - before) / before.mean()
+    print(f"{name}: seeds from {FIRST_SEED}, {change.mean():+.2f} % after, worst {change.min():+.1f} %")
     assert (plant.restarts == restarts).all()
     assert change.mean() >= -3.0
     assert change.min() >= -15.0
-
-
-def change_of_return(label, plant, before):
-    """Of every seed, in per cent, from before the glitches to BACK episodes after the last."""
-    plant.run(BACK)
-    change = 100 * (plant.run(WINDOW).mean(axis=0) - before) / before.mean()
-    half = stats.t.ppf(0.975, len(change) - 1) * stats.sem(change)
-    print(
-        f"{label}: seeds {FIRST_SEED}-{FIRST_SEED + len(change) - 1}, {before.mean():.3f} before, "
-        f"{change.mean():+.2f} ± {half:.2f} % after, worst {change.min():+.1f} %"
-    )
-    return change
-
-
-def test_a_controller_that_started_again_would_not_be_back_so_soon(trained):
-    plant, before = trained("oil-laplace", 100)
-    plant.agent.blocks[:] = build(CoreAgent, plant.problem, budget_bytes=None).blocks
-    assert change_of_return("oil-laplace started again", plant, before).mean() < -15.0
 
 
 @pytest.mark.parametrize("name", ["oil-laplace", "ambulance-1"])
@@ -148,19 +129,13 @@ def test_a_door_that_stands_open_three_episodes_in_a_thousand_restarts_nothing(n
 
 def test_a_real_jump_restarts_every_controller_and_each_recovers():
     """The deposit jumps after 2,000 episodes. The 100 before are compared with those that end 1,000 later."""
-    count = 100
-    plant = Plant("oil-laplace", range(FIRST_SEED, FIRST_SEED + count), episodes=2 * TRAINED, drift="half")
+    plant = Plant("oil-laplace", range(FIRST_SEED, FIRST_SEED + 100), episodes=2 * TRAINED, drift="half")
     plant.run(TRAINED - WINDOW)
     before, restarts = plant.run(WINDOW).mean(axis=0), plant.restarts
     lost = plant.run(10).mean(axis=0)
     plant.run(1000 - WINDOW - 10)
     after = plant.run(WINDOW).mean(axis=0)
-    print(
-        f"oil-laplace: seeds {FIRST_SEED}-{FIRST_SEED + count - 1}, {before.mean():.3f} before the jump, "
-        f"{lost.mean():.3f} behind it, {after.mean():.3f} at last, "
-        f"worst {(after / before).min():.2f} of before, "
-        f"restarts {(plant.restarts - restarts).min()} to {(plant.restarts - restarts).max()}"
-    )
+    print(f"seeds from {FIRST_SEED}: {before.mean():.3f} before, {lost.mean():.3f} after the jump, {after.mean():.3f}")
     assert lost.mean() < 0.5 * before.mean(), "else nothing changed"
     assert (plant.restarts > restarts).all()
     assert after.mean() >= 0.9 * before.mean()

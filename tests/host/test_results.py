@@ -7,10 +7,9 @@ import shutil
 
 import pytest
 
-from adamb.budgets.errors import InputError
+from adamb.firmware_model.host.errors import InputError
 from adamb.host_sim import make_agent, make_problem, simulate
-from adamb.host_sim.results import latency, profile, run, sweep
-from adamb.host_sim.results.record import read_record, read_rows, rows_as_csv
+from adamb.host_sim.results import measurements, read_rows, rows_as_csv, run, sweep
 
 EPISODES = 30
 
@@ -53,24 +52,13 @@ def test_a_run_is_read_as_it_was_written(written):
     assert found.details.share_last100 == result.share(100)
 
 
-def test_files_of_a_run_are_the_listed_ones_and_the_main_one_is_last(written):
-    _, result = written
-    problem = make_problem("oil-laplace", [5, 6], episodes=EPISODES)
-    names = list(run.run_files(result, problem, make_agent("adamb", problem), EPISODES, None))
-    assert sorted(names) == sorted(run.FILES) and names[-1] == run.RUN
-
-
 @pytest.mark.parametrize(
     ("values", "said"),
     [
         ({"format": 2}, "is of format 2, this version reads 1"),
         ({"episodes": "30"}, "episodes is '30', not a whole number"),
-        ({"episodes": True}, "episodes is True, not a whole number"),
-        ({"episodes": 2**70}, "not a whole number below 2^63"),
         ({"problem": 3}, "problem is 3, not text"),
-        ({"problem": "\ud800"}, "not text"),
         ({"reward_last100": {"mean": 1.0}}, "has no 'reward_last100.ci95'"),
-        ({"reward_last100": [1.0]}, "reward_last100 is [1.0], not an object"),
         ({"seconds": {"agent": None}}, "seconds.agent is None, not a number"),
     ],
 )
@@ -80,38 +68,19 @@ def test_a_wrong_value_is_named_with_its_file_and_field(folder, values, said):
     assert said in text and str(folder / run.RUN) in text
 
 
-def test_a_value_deep_inside_is_named_by_its_place(folder):
-    details = json.loads((folder / run.DETAILS).read_text())
-    details["curve"]["reward"][2] = "high"
-    change(folder / run.DETAILS, **details)
-    assert "curve.reward[2] is 'high', not a number" in refusal(run.RunFolder.read, folder)
-
-
-def test_free_form_values_must_be_writable_too(folder):
-    change(folder / run.DETAILS, settings={"mode": ["\ud800"]})
-    assert "settings.mode[0] is" in refusal(run.RunFolder.read, folder)
-    change(folder / run.DETAILS, settings={"mode": float("nan")})
-    assert "settings.mode is nan, not a number below 2^63" in refusal(run.RunFolder.read, folder)
-
-
-def test_a_missing_field_says_that_the_file_is_foreign(tmp_path):
-    (tmp_path / "latency.json").write_text('{"problem": "oil"}')
-    text = refusal(read_record, latency.LatencySummary, tmp_path / "latency.json")
-    assert "has no 'target'; it was not written by this command" in text
-
-
-def test_fields_of_a_later_version_are_left_alone(folder):
-    change(folder / run.RUN, colour="green")
-    assert run.RunFolder.read(folder).summary.agent == "adamb"
-
-
-def test_a_table_without_a_column_or_a_file_is_refused(folder):
-    (folder / run.CURVES).write_text("episode,reward_mean\n1,2.0\n")
-    assert "has no column 'reward_ci95'" in refusal(lambda: run.RunFolder.read(folder).curves)
-    (folder / run.CURVES).write_text("episode,reward_mean\n1,inf\n")
-    assert "reward_mean is 'inf'" in refusal(lambda: run.RunFolder.read(folder).curves)
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("episode,reward_mean\n1,2.0\n", "has no column 'reward_ci95'"),
+        ("episode,reward_mean\n1,inf\n", "reward_mean is 'inf'"),
+        (None, "has no curves.csv"),
+    ],
+)
+def test_a_table_without_a_column_or_a_file_is_refused(folder, content, said):
     (folder / run.CURVES).unlink()
-    assert "has no curves.csv" in refusal(lambda: run.RunFolder.read(folder).curves)
+    if content is not None:
+        (folder / run.CURVES).write_text(content)
+    assert said in refusal(lambda: run.RunFolder.read(folder).curves)
 
 
 def row(**values):
@@ -134,9 +103,7 @@ def test_rows_of_a_sweep_are_read_as_they_were_written(tmp_path):
 
 @pytest.mark.parametrize("finished", [True, False])
 def test_only_a_sweep_that_is_not_finished_may_have_no_table(tmp_path, finished):
-    meta = sweep.SweepMeta(
-        name="s", spec_hash="x", command="", seeds=[0], cells=1, finished=finished, versions={}
-    )
+    meta = sweep.SweepMeta(name="s", spec_hash="x", command="", seeds=[0], cells=1, finished=finished, versions={})
     (tmp_path / sweep.META).write_text(json.dumps(meta.to_json()))
     found = sweep.SweepFolder.read(tmp_path)
     assert found.meta == meta
@@ -147,14 +114,12 @@ def test_only_a_sweep_that_is_not_finished_may_have_no_table(tmp_path, finished)
 
 
 def test_a_profile_is_read_as_it_was_written(tmp_path):
-    point = profile.ProfilePoint(
-        mode="paper", run="capped", episode=3, bytes=9.5, bytes_max=10, bound_exact=20
-    )
-    made = profile.ProfileSummary(
+    point = measurements.ProfilePoint(mode="paper", run="capped", episode=3, bytes=9.5, bytes_max=10, bound_exact=20)
+    made = measurements.ProfileSummary(
         problem="oil", episodes=3, seeds=1, seed_base=0, budget_bytes=None, points=[point],
-        exponents={"paper": profile.GrowthExponents(measured=None, ci95=None, paper=0.5)},
+        exponents={"paper": measurements.GrowthExponents(measured=None, ci95=None, paper=0.5)},
         cap_bound_at={"paper": None}, violations=[],
     )  # fmt: skip
-    (tmp_path / profile.PROFILE).write_text(json.dumps(made.to_json()))
-    found = profile.read_profile(tmp_path)
+    (tmp_path / measurements.PROFILE).write_text(json.dumps(made.to_json()))
+    found = measurements.read_profile(tmp_path)
     assert found == made and found.modes == ["paper"] and found.worst_bytes("capped") == 10

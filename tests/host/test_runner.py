@@ -5,23 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from adamb.budgets.errors import InputError
-from adamb.host_sim import agents
+from adamb.firmware_model.host.errors import InputError
 from adamb.host_sim.agents import make_agent
-from adamb.host_sim.agents.fixed import best_fixed_action
+from adamb.host_sim.agents.fixed import PolicyAgent, best_fixed_action
 from adamb.host_sim.runner import Estimate, estimate, half_widths, record_points, simulate
 from support.standin_problem import BEST, Standin
 from support.standin_runs import SEEDS, Growing, play
 
-JSON_FIELDS = [
-    "problem", "instance", "agent", "core", "mode", "share", "budget_bytes", "bytes_peak", "episodes",
-    "horizon", "seeds", "seed_base", "reward_per_episode", "reward_last100", "optimal", "regret", "leaves",
-    "refused_splits", "reclaims", "saturations", "restarts", "raw_reward_per_episode", "raw_reward_last100",
-    "figures", "statistics", "digest", "target", "seconds", "version", "spec_hash", "format",
-]  # fmt: skip
-
 
 def test_the_interval_is_students_t_over_the_seeds():
+    assert estimate(np.array([3.0])).ci95 is None
     found = estimate(np.array([1.0, 2.0, 3.0, 4.0]))
     assert found.mean == 2.5
     deviation = np.sqrt(((np.array([1, 2, 3, 4]) - 2.5) ** 2).sum() / 3)
@@ -38,11 +31,6 @@ def test_figures_are_printed_with_the_decimals_the_interval_leaves_meaningful(me
     assert str(Estimate(mean, ci95)) == printed
 
 
-def test_one_seed_gives_no_interval():
-    assert estimate(np.array([3.0])).ci95 is None
-    assert play(seeds=[3]).to_json()["reward_per_episode"]["ci95"] is None
-
-
 def test_the_optimal_agent_has_no_regret_and_all_of_the_optimum():
     result = play("optimal")
     assert np.allclose(result.returns, BEST * 4)
@@ -57,9 +45,7 @@ def test_the_optimal_agent_follows_a_drift():
 
 def test_regret_is_the_sum_of_what_each_episode_missed():
     result = play("centre")
-    assert result.regret().mean == pytest.approx(
-        np.mean([sum(BEST * 4 - r for r in row) for row in result.returns])
-    )
+    assert result.regret().mean == pytest.approx(np.mean([sum(BEST * 4 - r for r in row) for row in result.returns]))
     assert result.regret().mean > 1
 
 
@@ -71,42 +57,18 @@ def test_no_known_optimum_means_no_regret_rather_than_a_made_up_one():
         play("optimal", known=False)
 
 
-@pytest.mark.parametrize("agent", ["random", "static", "follow", "optimal"])
-def test_seeds_stepped_together_repeat_each_seed_alone_bit_for_bit(agent):
-    together = play(agent, episodes=70)
-    for row, seed in enumerate(SEEDS):
-        assert np.array_equal(play(agent, seeds=[seed], episodes=70).returns[0], together.returns[row]), seed
-
-
-def test_random_actions_are_uniform_and_differ_between_seeds():
-    task = Standin([1, 2], episodes=300)
-    agent = make_agent("random", task)
-    actions = []
-    for _ in range(300):
-        actions += [agent.act(h, np.zeros((2, 1))).copy() for h in range(task.horizon)]
-        agent.end_episode()
-    drawn = np.array(actions)[:, :, 0]
-    assert (drawn >= 0).all() and (drawn < 1).all()
-    assert abs(drawn.mean() - 0.5) < 0.03 and abs(drawn.std() - 12**-0.5) < 0.02
-    assert not np.array_equal(drawn[:, 0], drawn[:, 1])
-    assert len(np.unique(drawn[:, 0])) == len(drawn)
-
-
 def test_the_static_agent_plays_the_best_fixed_action():
     task = Standin(list(SEEDS), episodes=64)
     found = best_fixed_action(task, 64)
     assert found.shape == (len(SEEDS), 1)
 
     def returns(action):
-        return simulate(Standin(list(SEEDS), episodes=64), _fixed(task, action)).returns.mean(axis=1)
+        fixed = PolicyAgent(task, lambda h, states: action, "fixed")
+        return simulate(Standin(list(SEEDS), episodes=64), fixed).returns.mean(axis=1)
 
     best = returns(found)
     for action in np.linspace(0, 1, 41):
         assert (best >= returns(np.full((len(SEEDS), 1), action)) - 1e-3).all(), action
-
-
-def _fixed(problem, action):
-    return agents.PolicyAgent(problem, lambda h, states: action, "fixed")
 
 
 def test_the_search_for_a_static_action_leaves_the_run_untouched():
@@ -129,10 +91,12 @@ def test_points_outside_the_run_are_refused(record):
         record_points(30, record)
 
 
-@pytest.mark.parametrize(("episodes", "record"), [(1, None), (7, 1), (1000, 10), (3, 50)])
-def test_the_last_episode_is_always_a_point(episodes, record):
-    points = record_points(episodes, record)
-    assert points[-1] == episodes and points[0] >= 1 and (np.diff(points) > 0).all()
+def test_the_last_episodes_are_at_least_one():
+    result = play()
+    assert result.reward(last=100) == result.reward()
+    for last in (0, -2, "a", 1.5):
+        with pytest.raises(InputError, match=r"last = .*: must be a whole number from 1"):
+            result.reward(last=last)
 
 
 def test_a_cap_that_was_passed_is_noticed(growing):
@@ -141,26 +105,30 @@ def test_a_cap_that_was_passed_is_noticed(growing):
 
 
 def test_a_stop_request_ends_the_run_with_what_was_done(growing):
-    result = play("growing", run={"progress": lambda progress: progress.done == 12, "record": [5, 20]})
+    result = play("growing", run={"observers": [lambda progress: progress.done == 12], "record": [5, 20]})
     assert result.interrupted and result.episodes == 12
     assert result.returns.shape == result.optimal.shape == (6, 12)
     assert result.points.tolist() == [5, 12] and result.bytes[0].tolist() == [50, 120]
     assert result.to_json()["episodes"] == 12
 
 
-def test_progress_sees_every_episode_and_the_rewards_so_far():
-    seen = []
-    play(run={"progress": lambda p: seen.append((p.done, p.returns[:, : p.done].mean()))})
-    assert [done for done, _ in seen] == list(range(1, 31)) and all(reward > 0 for _, reward in seen)
-
-
-def test_the_json_has_exactly_the_documented_fields(growing):
+def test_the_json_has_means_with_intervals_counters_and_times(growing):
     found = play("growing", budget_bytes=4096).to_json()
-    assert list(found) == JSON_FIELDS
     assert set(found["reward_per_episode"]) == set(found["regret"]) == {"mean", "ci95"}
     assert set(found["seconds"]) == {"agent", "environment", "total"}
     assert (found["leaves"], found["reclaims"], found["refused_splits"]) == (2.5, 7.0, None)
     assert (found["seeds"], found["seed_base"], found["budget_bytes"]) == (6, 40, 4096)
+
+
+def test_a_result_is_a_pandas_table_and_a_figure_in_a_notebook():
+    result = play("adamb", episodes=6)
+    frame = result.to_frame()
+    assert list(frame.columns) == ["seed", "episode", "reward", "optimum", "regret"] and len(frame) == 6 * len(SEEDS)
+    by_seed = frame.groupby("seed", sort=False)
+    assert by_seed["reward"].mean().tolist() == pytest.approx(result.returns.mean(axis=1).tolist())
+    assert by_seed["regret"].sum().mean() == pytest.approx(result.regret().mean)
+    shown = result._repr_html_()
+    assert str(result.reward()) in shown and result.share().percent() in shown
 
 
 def test_agent_time_and_environment_time_are_kept_apart(growing, monkeypatch):
@@ -183,10 +151,3 @@ def test_agent_time_and_environment_time_are_kept_apart(growing, monkeypatch):
     assert result.seconds["agent"] == pytest.approx(10 * (4 * 5_000 + 4_000) / 1e9)
     assert result.seconds["environment"] == pytest.approx(10 * (4 * 700 + 90) / 1e9)
     assert result.microseconds_per_step() == pytest.approx(24 / 4 / len(SEEDS))
-
-
-@pytest.mark.parametrize("episodes", [0, -1, 10**9])
-def test_an_absurd_number_of_episodes_is_refused(episodes):
-    task = Standin([1])
-    with pytest.raises(InputError, match="episodes"):
-        simulate(task, make_agent("random", task), episodes=episodes)

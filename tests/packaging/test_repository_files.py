@@ -12,7 +12,7 @@ import tomllib
 import pytest
 import yaml
 
-from support.tree import ROOT
+from support.paths import ROOT
 
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 CHANGES = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
@@ -44,7 +44,6 @@ def hook(repository, stage: str, *arguments: str) -> subprocess.CompletedProcess
     ("message", "fine"),
     [
         ("tools/cli.py: List the boards.\n", True),
-        (f"README.md, docs/learning.md: Measure again.\n\n{'Why. ' * 30}\n", True),
         ("firmware_model/c: Say when thresholds end.\n# Please enter the commit message\n", True),
         ("Merge branch 'main'\n", True),
         (f"tools: {'A' * 64}.\n", True),
@@ -52,8 +51,6 @@ def hook(repository, stage: str, *arguments: str) -> subprocess.CompletedProcess
         ("List the boards.\n", False),
         ("tools/cli.py: list the boards.\n", False),
         ("tools/cli.py: List the boards\n", False),
-        ("\ntools/cli.py: List the boards.\n", False),
-        ("tools/cli.py:List the boards.\n", False),
     ],
 )
 def test_the_hook_judges_the_subject_of_a_commit(repository, message, fine):
@@ -81,21 +78,3 @@ def test_the_latest_release_is_the_version_of_the_package():
     assert released[0][0] == VERSION
     cited = read_yaml("CITATION.cff")
     assert (cited["version"], str(cited["date-released"])) == released[0]
-
-
-def test_the_changelog_is_ordered_and_names_every_command():
-    headings = re.findall(r"^## (.*)$", CHANGES, re.MULTILINE)
-    assert headings[0] == "[Unreleased]"
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    table = readme[readme.index("## Commands") : readme.index("## What it does not do")]
-    commands = set(re.findall(r"`adamb ([a-z-]+)", table))
-    assert len(commands) > 10
-    assert commands <= set(re.findall(r"`adamb ([a-z-]+)", CHANGES))
-
-
-def test_the_paper_has_one_title():
-    paper = read_yaml("CITATION.cff")["preferred-citation"]
-    assert paper["authors"][0]["family-names"] == "Sinclair"
-    for name in ("README.md", "budgets/bounds/paper.py"):
-        words = " ".join((ROOT / name).read_text(encoding="utf-8").split())
-        assert paper["title"] in words, name

@@ -15,13 +15,11 @@ void prove_usable_reads_the_header(void)
     adamb_config_usable(any_block(ADAMB_H_POOL_AT + 1));
     REACHED;
 }
-#define adamb_config_usable contract_usable
-#include "adamb_call.c"
-#include "adamb_code.c"
-#include "adamb_core.c"
+#define CALL_adamb_config_usable contract_usable
 #include "adamb_number.c"
-#include "adamb_pool.c"
+#include "adamb_config.c"
 #include "adamb_value.c"
+#include "adamb_core.c"
 
 static uint16_t *any_point(uint32_t dims)
 {
@@ -37,8 +35,8 @@ void prove_act_behind_the_seal(void)
     uint32_t watched = any32();
     ASSUME(before.dims == adamb_config_dims(&program));
     uint16_t *state = any_point(program.d_s), *action = any_point(program.d_a);
-    uint16_t flags = block[ADAMB_H_FLAGS];
-    ASSUME(watched < at(before.units));
+    uint16_t flags = block[ADAMB_H_FLAGS], held = block[ADAMB_H_HELD];
+    ASSUME(watched < unit_base(before.units));
     uint16_t word = block[watched];
     usable = any_int();
     int h = any_int(), result = adamb_act(block, h, state, action);
@@ -46,7 +44,28 @@ void prove_act_behind_the_seal(void)
     CHECK(result == 0 || result == ADAMB_BAD_ARGUMENT || result == ADAMB_BAD_BLOCK);
     uint32_t step = adamb_call_step(block, (uint32_t)h);
     int may_change = result == 0 && (watched == step + ADAMB_S_STATE || watched == step + ADAMB_S_ACTION ||
-                                     (watched == ADAMB_H_RNG && (flags & ADAMB_FLAG_RANDOM) != 0));
+                                     (watched == ADAMB_H_RNG && held != 1 && (flags & ADAMB_FLAG_RANDOM) != 0));
+    CHECK(may_change || block[watched] == word);
+    REACHED;
+}
+
+void prove_given_behind_the_seal(void)
+{
+    adamb_config program;
+    uint16_t *block = sealed_block();
+    proof_seal before = seal_of(block);
+    uint32_t watched = any32();
+    ASSUME(before.dims == adamb_config_dims(&program));
+    uint16_t *state = any_point(program.d_s), *action = any_point(program.d_a);
+    ASSUME(watched < unit_base(before.units));
+    uint16_t word = block[watched];
+    usable = any_int();
+    int h = any_int(), result = adamb_given(block, h, state, action);
+    CHECK(seal_kept(block, before));
+    CHECK(result == 0 || result == ADAMB_BAD_ARGUMENT || result == ADAMB_BAD_BLOCK);
+    uint32_t step = adamb_call_step(block, (uint32_t)h);
+    int may_change = result == 0 && (watched == step + ADAMB_S_STATE || watched == step + ADAMB_S_ACTION ||
+                                     watched == ADAMB_H_HELD);
     CHECK(may_change || block[watched] == word);
     REACHED;
 }

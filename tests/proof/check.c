@@ -1,9 +1,7 @@
 /* adamb_check for any content: every walk of it, and the whole. It only reads. */
 #include "contracts.h"
-#include "adamb_call.c"
-#include "adamb_code.c"
 #include "adamb_number.c"
-#include "adamb_pool.c"
+#include "adamb_config.c"
 
 #include "contract_words.h"
 
@@ -12,7 +10,7 @@ static uint32_t contract_quotient(uint32_t number, uint32_t by)
     CHECK(by >= 1 && by <= 3 && number <= 15);
     return by == 1 ? number : by == 2 ? number >> 1 : number * 11 >> 5;
 }
-#define adamb_number_divide contract_quotient
+#define CALL_adamb_number_divide contract_quotient
 
 static uint32_t any_depth; /* what is checked for it is taken for all depths */
 
@@ -45,13 +43,13 @@ static uint8_t next_before[ADAMB_PATH_MAX];
            slot = any32(); depth = any8(); change_path(k, path, slot, depth); CHANGE_WALK(k),                       \
            checking ? !value_went_on(k, path, slot, depth) : value_was(k, path, slot, depth))
 #define CUT_walk_value_2                                                                                      \
-    CUT_AT(2, HOLDS(depth != 0 && depth <= depth_before && slot == at(w[path[depth - 1]]) + 1)                \
+    CUT_AT(2, HOLDS(depth != 0 && depth <= depth_before && slot == unit_base(w[path[depth - 1]]) + 1)                \
            HOLDS(slot == (depth < depth_before ? path[depth] : slot_before)), slot = any32(); depth = any8(), depth)
 #define BEFORE_walk_counts "check_state.h"
 #define BEFORE_adamb_check "check_whole.h"
 #define CUT_adamb_check_1 \
-    CUT_AT(1, WALK_OK(&k) HOLDS(h < block[ADAMB_H_DIMS] >> 8), h = any8(); CHANGE_WALK(&k), \
-           (block[ADAMB_H_DIMS] >> 8) - h)
+    CUT_AT(1, WALK_OK(&k) HOLDS(h <= block[ADAMB_H_DIMS] >> 8), h = any8(); CHANGE_WALK(&k), \
+           (block[ADAMB_H_DIMS] >> 8) + 1 - h)
 #define CUT_adamb_check_3 \
     CUT_AT(3, WALK_OK(&k) HOLDS(in_use_ok(&k, unit)), unit = any16(); free_n = any32(); CHANGE_WALK(&k), LEFT(&k))
 #define CUT_adamb_check_4 CUT_AT(4, HOLDS(unit >= first && unit < last), unit = any32(); CHANGE_WALK(&k), last - unit)

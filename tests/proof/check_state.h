@@ -42,7 +42,7 @@ static int tree_went_on(const adamb_walk *k, const uint8_t *next, uint32_t depth
 /* The side of the node in path[i] that the walk is in. */
 static uint32_t side(const adamb_walk *k, const uint32_t *path, uint32_t slot, uint32_t depth, uint32_t i)
 {
-    return (i + 1 < depth ? path[i + 1] : slot) - at(k->w[path[i]]);
+    return (i + 1 < depth ? path[i + 1] : slot) - unit_base(k->w[path[i]]);
 }
 
 static int path_ok(const adamb_walk *k, const uint32_t *path, uint32_t slot, uint32_t depth, uint32_t i)

@@ -2,7 +2,7 @@
 
 static void contract_walk(adamb_walk *k)
 {
-    CHECK(!k->bad && k->met <= k->w[ADAMB_H_UNITS] && k->c.w == k->w && k->c.h < k->w[ADAMB_H_DIMS] >> 8);
+    CHECK(!k->bad && k->met <= k->w[ADAMB_H_UNITS] && k->c.w == k->w && k->c.h <= k->w[ADAMB_H_DIMS] >> 8);
     CHECK(k->c.step == adamb_call_step(k->w, k->c.h));
     CHANGE_WALK(k);
     ASSUME(k->bad || k->met <= k->w[ADAMB_H_UNITS]);

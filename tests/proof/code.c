@@ -1,9 +1,7 @@
 /* Packing: any coordinates, any codes, all dimensions; the caller's arrays have exactly so many words. */
 #include "proof.h"
-#include "adamb_call.c"
-#include "adamb_code.c"
 #include "adamb_number.c"
-#include "adamb_pool.c"
+#include "adamb_config.c"
 
 static uint8_t any_dims(void)
 {

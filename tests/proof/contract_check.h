@@ -11,7 +11,7 @@ static int contract_check(const uint16_t *block, uint32_t words)
     checked = seal_of(block);
     return any8() && sealed(block, words) && block[ADAMB_H_FRESH] <= block[ADAMB_H_UNITS] ? 0 : ADAMB_BAD_BLOCK;
 }
-#define adamb_check contract_check
+#define CALL_adamb_check contract_check
 
 /* What is cleared lies behind the part in use: the header stays as it was checked. */
 static void clear_some(uint16_t *block, uint32_t keep)

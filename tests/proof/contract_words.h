@@ -10,26 +10,26 @@ static int contract_header(adamb_call *c, const uint16_t *w, uint32_t words)
     adamb_call_decode(c, (uint16_t *)(uintptr_t)w, 0);
     return any_int();
 }
-#define adamb_words_header contract_header
+#define CALL_adamb_words_header contract_header
 
 static int contract_words(const adamb_call *c, uint32_t unit, uint32_t level)
 {
     CHECK(unit < c->w[ADAMB_H_UNITS] && level <= c->finest);
     return any_int();
 }
-#define adamb_words_record contract_words
-#define adamb_words_counts contract_words
+#define CALL_adamb_words_record contract_words
+#define CALL_adamb_words_counts contract_words
 
 static int contract_cell(const adamb_call *c, uint32_t slot)
 {
     CHECK(slot_ok(c, slot));
     return any_int();
 }
-#define adamb_words_cell contract_cell
+#define CALL_adamb_words_cell contract_cell
 
 static uint32_t contract_mean(const uint16_t *w, uint32_t node)
 {
-    CHECK(node < at(w[ADAMB_H_UNITS]) - 3);
+    CHECK(node < unit_base(w[ADAMB_H_UNITS]) - 3);
     return any32();
 }
-#define adamb_value_mean contract_mean
+#define CALL_adamb_value_mean contract_mean

@@ -20,7 +20,7 @@ static void contract_free(uint16_t *w, uint16_t unit)
 
 static int step_there(const uint16_t *w, uint32_t step)
 {
-    uint32_t first = adamb_call_step(w, 0), behind = adamb_call_step(w, w[ADAMB_H_DIMS] >> 8);
+    uint32_t first = adamb_call_step(w, 0), behind = adamb_call_step(w, (w[ADAMB_H_DIMS] >> 8) + 1u);
     return step >= first && step + ADAMB_S_WORDS <= behind;
 }
 
@@ -29,7 +29,7 @@ static uint32_t contract_value_find(const uint16_t *w, uint32_t step, uint32_t c
 {
     uint32_t i = any32();
     CHECK(step_there(w, step));
-    ASSUME(i < at(w[ADAMB_H_UNITS]) - 2);
+    ASSUME(i < unit_base(w[ADAMB_H_UNITS]) - 2);
     return i;
 }
 
@@ -41,10 +41,10 @@ static uint32_t contract_value_at(const uint16_t *w, uint32_t step, uint32_t cod
     return value;
 }
 
-static uint8_t contract_value_set(const adamb_call *c, uint16_t code)
+static uint8_t contract_value_set(const adamb_call *c, uint16_t code, const adamb_choice *best)
 {
     uint8_t depth = any8();
-    CHECK(call_ok(c) && c->best_level <= c->finest && c->best_q <= ADAMB_VALUE_MAX);
+    CHECK(call_ok(c) && choice_ok(c, best));
     change_block(c->w);
     ASSUME(depth <= ADAMB_LEVEL_MAX);
     return depth;
@@ -66,14 +66,11 @@ static void contract_counts_add(const adamb_call *c, uint16_t rec, uint8_t level
 }
 
 /* scan.c and rank.c */
-static void contract_scan(adamb_call *c, uint16_t state_code)
+static void contract_scan(const adamb_call *c, uint16_t state_code, adamb_choice *best)
 {
     CHECK(call_ok(c));
     change_block(c->w);
-    c->best_level = any8();
-    c->best_q = any16();
-    c->best_action = any16();
-    ASSUME(c->best_level <= c->finest && c->best_q <= ADAMB_VALUE_MAX);
+    *best = any_choice(c);
 }
 
 /* number.c */
@@ -91,7 +88,7 @@ static uint32_t contract_blend(uint32_t from, uint32_t to, uint32_t part, uint32
     return any32();
 }
 
-static uint16_t contract_number_follow(uint32_t mean, uint32_t value, uint32_t n, uint32_t salt)
+static uint16_t contract_number_dithered_mean(uint32_t mean, uint32_t value, uint32_t n, uint32_t salt)
 {
     CHECK(n >= 1 && n <= ADAMB_N_MAX);
     return any16();

@@ -1,10 +1,8 @@
 /* The check in slices, for any content and any place; how damage is handled, by what init and the store do. */
 #include "contracts.h"
 #include "adamb_guard.h"
-#include "adamb_call.c"
-#include "adamb_code.c"
 #include "adamb_number.c"
-#include "adamb_pool.c"
+#include "adamb_config.c"
 #include "adamb_tree.c"
 #include "contract_words.h"
 
@@ -16,7 +14,7 @@ static int contract_init(const adamb_config *config, uint16_t *block, uint32_t w
     ASSUME(result != 0 || (words >= ADAMB_H_WORDS && sealed(block, words) && block[ADAMB_H_DIMS] == adamb_config_dims(config)));
     return result;
 }
-#define adamb_init contract_init
+#define CALL_adamb_init contract_init
 
 static int contract_restore(adamb_store *store, const adamb_config *config, uint16_t *block, uint32_t words)
 {
@@ -26,7 +24,7 @@ static int contract_restore(adamb_store *store, const adamb_config *config, uint
                                            block[ADAMB_H_DIMS] == adamb_config_dims(config))));
     return result;
 }
-#define adamb_store_restore contract_restore
+#define CALL_adamb_store_restore contract_restore
 
 static int contract_save(adamb_store *store, const uint16_t *block)
 {
@@ -34,7 +32,7 @@ static int contract_save(adamb_store *store, const uint16_t *block)
     ASSUME(result <= 0);
     return result;
 }
-#define adamb_store_save contract_save
+#define CALL_adamb_store_save contract_save
 
 #define CUT_scrub_value_1                                                                     \
     CUT_AT(1, HOLDS(depth >= 0 && depth <= c->d_s * c->finest) HOLDS(slot_ok(c, slot)),       \
@@ -44,6 +42,10 @@ static int contract_save(adamb_store *store, const uint16_t *block)
 #define CUT_scrub_ball_1                                                                      \
     CUT_AT(1, HOLDS(level <= c->finest && used == level * (c->d_s + c->d_a)) HOLDS(word_ok(c, slot)), \
            level = any32(); used = any32(); slot = any32(), (uint64_t)c->finest + 1 - level)
+#define CUT_begin_1                                                                           \
+    CUT_AT(1, HOLDS(h < g->config->horizon && sealed(g->block, g->words))                     \
+           HOLDS(g->block[ADAMB_H_DIMS] == adamb_config_dims(g->config)),                     \
+           h = any32(); change_block(g->block), g->config->horizon - h)
 #define BEFORE_scrub_ball "guard_ball.h"
 #define BEFORE_adamb_scrub "guard_scrub.h"
 #include "adamb_guard.c"

@@ -1,127 +1,145 @@
 /* Learning from one sample, for any content: its parts, and the whole by what the parts do. */
 #include "contracts.h"
-#include "adamb_call.c"
-#include "adamb_code.c"
 #include "adamb_number.c"
-#include "adamb_pool.c"
-#define adamb_counts_add contract_counts_add
-#define adamb_counts_expect contract_expect
-#define adamb_number_blend contract_blend
-#define adamb_number_divide contract_divide
-#define adamb_number_follow contract_number_follow
-#define adamb_number_mean contract_number_mean
-#define adamb_pool_alloc contract_alloc
-#define adamb_pool_free contract_free
-#define adamb_tree_scan contract_scan
-#define adamb_value_set contract_value_set
-#include "adamb_adapt.c"
-#include "adamb_model.c"
-#undef adamb_tree_scan
-#include "adamb_tree.c"
-#define adamb_tree_scan contract_scan
+#include "adamb_config.c"
+#define CALL_adamb_counts_add contract_counts_add
+#define CALL_adamb_counts_expect contract_expect
+#define CALL_adamb_number_blend contract_blend
+#define CALL_adamb_number_divide contract_divide
+#define CALL_adamb_number_dithered_mean contract_number_dithered_mean
+#define CALL_adamb_number_mean contract_number_mean
+#define CALL_adamb_pool_alloc contract_alloc
+#define CALL_adamb_pool_free contract_free
+#define CALL_adamb_tree_scan contract_scan
+#define CALL_adamb_value_set contract_value_set
 
-static int contract_holds(adamb_call *c, uint16_t code, uint16_t action, uint16_t q)
+static int contract_holds(const adamb_call *c, uint16_t code, const adamb_choice *ball)
 {
-    CHECK(call_ok(c) && c->level <= c->finest && q <= ADAMB_VALUE_MAX);
+    CHECK(call_ok(c) && choice_ok(c, ball));
     change_block(c->w);
-    c->best_level = any8();
-    c->best_q = any16();
-    c->best_action = any16();
     return any_int();
 }
-#define adamb_value_holds contract_holds
+#define CALL_adamb_value_holds contract_holds
 
 /* Paper mode only; tracking sets them in update. */
-static int gathered_ok(const adamb_call *c)
+static int gathered_ok(const adamb_visit *v)
 {
-    return c->weight <= 2 * ADAMB_SAMPLE_WEIGHT * ADAMB_N_MAX && c->inherited_n <= ADAMB_PATH_MAX * ADAMB_N_MAX &&
-           c->expected <= ADAMB_VALUE_MAX;
+    return v->weight <= 2 * ADAMB_SAMPLE_WEIGHT * ADAMB_N_MAX && v->inherited_n <= ADAMB_PATH_MAX * ADAMB_N_MAX &&
+           v->expected <= ADAMB_VALUE_MAX;
 }
 
-#define BEFORE_split "learn_split.h"
-#define BEFORE_adamb_learn_jobs "learn_jobs.h"
-#define BEFORE_adamb_learn_sample "learn_sample.h"
+
+static void contract_descend(const adamb_call *c, adamb_visit *v, uint32_t path)
+{
+    CHECK(call_ok(c));
+    change_block(c->w);
+    v->level = any8();
+    v->slot = any32();
+    v->rec = any16();
+    v->parent = any16();
+    ASSUME(ball_ok(c, v));
+}
+
+static void contract_gather(const adamb_call *c, adamb_visit *v, uint32_t path)
+{
+    CHECK(call_ok(c) && ball_ok(c, v));
+    v->weight = any32();
+    v->value = any32();
+    v->inherited_n = any32();
+    v->expected = any32();
+    ASSUME(gathered_ok(v));
+}
+
+static uint16_t contract_update(const adamb_call *c, adamb_visit *v)
+{
+    uint16_t q = any16();
+    CHECK(call_ok(c) && ball_ok(c, v) && (v->rec != 0 || v->parent != 0));
+    change_block(c->w);
+    ASSUME(q <= ADAMB_VALUE_MAX);
+    return q;
+}
+
+static void contract_request(uint16_t *w, uint32_t step, uint16_t state_code, uint8_t bits)
+{
+    CHECK(step_there(w, step) && bits <= ADAMB_LEVEL_MAX);
+    change_block(w);
+}
+
+static void contract_split(const adamb_call *c, const adamb_visit *v)
+{
+    CHECK(call_ok(c) && ball_ok(c, v) && v->rec != 0 && v->level < c->finest);
+    change_block(c->w);
+}
+#define CALL_adamb_tree_descend contract_descend
+#define CALL_gather_above contract_gather
+#define CALL_update contract_update
+#define CALL_request contract_request
+#define CALL_split contract_split
+
 #define CUT_split_1 \
     CUT_AT(1, HOLDS(h < (c->shared ? c->horizon : 1)), h = any8(); change_block(w), (c->shared ? c->horizon : 1) - h)
 #define CUT_gather_above_1                                                                        \
-    CUT_AT(1, HOLDS(slot < at(units)) HOLDS(level < c->level && w[slot] < units) HOLDS(gathered_ok(c)) \
-           HOLDS(c->inherited_n <= (uint32_t)level * ADAMB_N_MAX),                                \
-           level = any8(); slot = any32(); path = any32(); c->weight = any32(); c->value = any32(); \
-           c->inherited_n = any32(); c->expected = any32(), c->level - level)
+    CUT_AT(1, HOLDS(slot < unit_base(units)) HOLDS(level < v->level && w[slot] < units) HOLDS(gathered_ok(v)) \
+           HOLDS(v->inherited_n <= (uint32_t)level * ADAMB_N_MAX),                                \
+           level = any8(); slot = any32(); path = any32(); v->weight = any32(); v->value = any32(); \
+           v->inherited_n = any32(); v->expected = any32(), v->level - level)
+#include "adamb_adapt.c"
+#include "adamb_tree.c"
 #include "adamb_learn.c"
-#undef descend
-#undef gather_above
-#undef update
-#undef request
-#undef split
 
-static adamb_call any_ball(uint16_t *block)
+static adamb_visit any_visit(const adamb_call *c)
 {
-    adamb_call c = any_call(block);
-    ASSUME(ball_ok(&c) && gathered_ok(&c) && next_ok(&c));
-    return c;
+    adamb_visit v;
+    ASSUME(ball_ok(c, &v) && gathered_ok(&v) && next_ok(c, &v));
+    return v;
 }
 
 void prove_gather_above(void)
 {
     uint16_t *block = sealed_block();
-    adamb_call c = any_ball(block);
-    gather_above(&c, any32());
-    CHECK(gathered_ok(&c));
+    adamb_call c = any_call(block);
+    adamb_visit v = any_visit(&c);
+    gather_above(&c, &v, any32());
+    CHECK(gathered_ok(&v));
     REACHED;
 }
 
-void prove_update(void)
+KEEPS_SEAL(update)
 {
-    uint16_t *block = sealed_block();
-    proof_seal before = seal_of(block);
-    adamb_call c = any_ball(block);
-    ASSUME(c.rec != 0 || c.parent != 0);
-    CHECK(update(&c, any16(), any16()) <= ADAMB_VALUE_MAX);
-    CHECK(seal_kept(block, before));
-    REACHED;
+    adamb_call c = any_call(block);
+    adamb_visit v = any_visit(&c);
+    ASSUME(v.rec != 0 || v.parent != 0);
+    CHECK(update(&c, &v) <= ADAMB_VALUE_MAX);
 }
 
-void prove_request(void)
+KEEPS_SEAL(request)
 {
-    uint16_t *block = sealed_block();
-    proof_seal before = seal_of(block);
     adamb_call c = any_call(block);
     uint8_t bits = any8();
     ASSUME(bits <= ADAMB_LEVEL_MAX);
     request(block, c.step, any16(), bits);
-    CHECK(seal_kept(block, before));
-    REACHED;
 }
 
-void prove_split(void)
+KEEPS_SEAL(split)
 {
-    uint16_t *block = sealed_block();
-    proof_seal before = seal_of(block);
-    adamb_call c = any_ball(block);
-    ASSUME(c.rec != 0 && c.level < c.finest);
-    split(&c, any16());
-    CHECK(seal_kept(block, before));
-    REACHED;
+    adamb_call c = any_call(block);
+    adamb_visit v = any_visit(&c);
+    ASSUME(v.rec != 0 && v.level < c.finest);
+    split(&c, &v);
 }
 
-void prove_jobs(void)
+KEEPS_SEAL(jobs)
 {
-    uint16_t *block = sealed_block();
-    proof_seal before = seal_of(block);
     adamb_call c = any_call(block);
     adamb_learn_jobs(&c);
-    CHECK(seal_kept(block, before) && call_ok(&c));
-    REACHED;
+    CHECK(call_ok(&c));
 }
 
-void prove_sample(void)
+KEEPS_SEAL(sample)
 {
-    uint16_t *block = sealed_block();
-    proof_seal before = seal_of(block);
     adamb_call c = any_call(block);
-    ASSUME(next_ok(&c));
-    adamb_learn_sample(&c, any16(), any16(), any16(), any16());
-    CHECK(seal_kept(block, before) && call_ok(&c) && c.level <= c.finest);
-    REACHED;
+    adamb_visit v;
+    ASSUME(next_ok(&c, &v));
+    adamb_learn_sample(&c, &v);
+    CHECK(call_ok(&c) && v.level <= c.finest);
 }

@@ -96,7 +96,7 @@ void prove_follow_has_room(void)
     ASSUME(n >= 1 && n <= ADAMB_N_MAX && salt <= 0xFFFF);
     uint32_t dither = ((((n + salt) & ADAMB_DITHER_MASK) * ADAMB_DITHER_FACTOR) & 0xFFFFu) * n >> 16;
     CHECK(dither < n);
-    adamb_number_follow(any16(), any16(), n, salt);
+    adamb_number_dithered_mean(any16(), any16(), n, salt);
     REACHED;
 }
 
@@ -116,7 +116,7 @@ void prove_drift(void)
 {
     uint32_t mean = any16(), value = any16(), shift = any32();
     ASSUME(shift >= 1 && shift <= 15);
-    uint32_t next = adamb_number_drift(mean, value, shift, any32());
+    uint32_t next = adamb_number_moving_average(mean, value, shift, any32());
     CHECK(value >= mean ? next >= mean && next <= value : next <= mean && next >= value);
     REACHED;
 }
@@ -124,9 +124,10 @@ void prove_drift(void)
 void prove_initial(void)
 {
     adamb_call c;
-    uint8_t h = any8();
-    ASSUME(c.horizon >= 1 && c.horizon <= ADAMB_HORIZON_MAX && h < c.horizon);
-    ASSUME(c.fraction == (c.horizon <= 7 ? 12 : c.horizon <= 15 ? 11 : 10));
+    uint8_t h = any8(), horizon = any8();
+    ASSUME(horizon >= 1 && horizon <= ADAMB_HORIZON_MAX && h <= horizon);
+    ASSUME(c.horizon == horizon + (h == horizon)); /* the held step is the last one */
+    ASSUME(c.fraction == (horizon <= 7 ? 12 : horizon <= 15 ? 11 : 10));
     CHECK(adamb_number_initial(&c, h) <= ADAMB_VALUE_MAX);
     REACHED;
 }

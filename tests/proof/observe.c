@@ -6,9 +6,8 @@ static int picked, picked_depth;
 static uint16_t picked_code;
 #define change_block(w) (picked = 0, change_block(w))
 #include "contracts.h"
-#include "adamb_code.c"
 #include "adamb_number.c"
-#include "adamb_pool.c"
+#include "adamb_config.c"
 
 /* Whether the seal is found whole: act.c proves which words that reads. */
 static int usable;
@@ -17,62 +16,52 @@ static int contract_usable(const uint16_t *w)
 {
     return usable;
 }
-#define adamb_config_usable contract_usable
-#define adamb_number_divide contract_divide
-#define adamb_number_follow contract_number_follow
-#define adamb_pool_alloc contract_alloc
-#define adamb_pool_free contract_free
-#define adamb_value_find contract_value_find
-#define adamb_value_set contract_value_set
-#define adamb_tree_scan contract_scan_frame
-#define adamb_learn_sample contract_learn_sample
-#define adamb_learn_jobs contract_learn_jobs
-#define adamb_learn_follow contract_learn_follow
-#define adamb_reclaim_tree contract_reclaim_tree
-#define adamb_prune_pick contract_prune_pick
-#define adamb_prune_join contract_prune_join
-#define adamb_required_words contract_required_words
-#define adamb_config_write_header contract_write_header
+#define CALL_adamb_config_usable contract_usable
+#define CALL_adamb_number_divide contract_divide
+#define CALL_adamb_number_dithered_mean contract_number_dithered_mean
+#define CALL_adamb_pool_alloc contract_alloc
+#define CALL_adamb_pool_free contract_free
+#define CALL_adamb_value_find contract_value_find
+#define CALL_adamb_value_set contract_value_set
+#define CALL_adamb_tree_scan contract_scan_frame
+#define CALL_adamb_learn_sample contract_learn_sample
+#define CALL_adamb_learn_jobs contract_learn_jobs
+#define CALL_adamb_learn_follow contract_learn_follow
+#define CALL_reclaim_tree contract_reclaim_tree
+#define CALL_prune_pick contract_prune_pick
+#define CALL_prune_join contract_prune_join
+#define CALL_adamb_required_words contract_required_words
+#define CALL_adamb_config_write_header contract_write_header
 
 /* scan.c, rank.c: a scan changes the word of the effect and no other. */
-static void contract_scan_frame(adamb_call *c, uint16_t state_code)
+static void contract_scan_frame(const adamb_call *c, uint16_t state_code, adamb_choice *best)
 {
     CHECK(call_ok(c));
     c->w[c->tree + ADAMB_S_EFFECT] = any16();
-    c->best_level = any8();
-    c->best_q = any16();
-    c->best_action = any16();
-    ASSUME(c->best_level <= c->finest && c->best_q <= ADAMB_VALUE_MAX);
+    *best = any_choice(c);
 }
 
 /* learn.c */
-static void change_ball(adamb_call *c)
+static int contract_learn_sample(const adamb_call *c, adamb_visit *v)
 {
+    CHECK(call_ok(c) && next_ok(c, v));
     change_block(c->w);
-    c->rec = any16(), c->parent = any16(), c->slot = any32();
-    c->weight = any32(), c->value = any32(), c->expected = any32(), c->inherited_n = any32();
-    c->best_level = any8(), c->best_q = any16(), c->best_action = any16();
-}
-
-static int contract_learn_sample(adamb_call *c, uint16_t state, uint16_t action, uint16_t reward, uint16_t next)
-{
-    CHECK(call_ok(c) && next_ok(c));
-    change_ball(c);
-    c->level = any8();
-    ASSUME(c->level <= c->finest);
+    v->rec = any16(), v->parent = any16(), v->slot = any32(), v->level = any8();
+    v->weight = any32(), v->value = any32(), v->expected = any32(), v->inherited_n = any32();
+    ASSUME(v->level <= c->finest);
     return any_int();
 }
 
-static void contract_learn_jobs(adamb_call *c)
+static void contract_learn_jobs(const adamb_call *c)
 {
     CHECK(call_ok(c));
-    change_ball(c);
+    change_block(c->w);
 }
 
 /* descent.c */
-static void contract_learn_follow(const adamb_call *c, uint16_t state_code, uint16_t action_code, uint32_t finer)
+static void contract_learn_follow(const adamb_call *c, const adamb_visit *v, uint32_t finer)
 {
-    CHECK(call_ok(c) && c->level <= c->finest && finer <= 0xFFFF);
+    CHECK(call_ok(c) && v->level <= c->finest && finer <= 0xFFFF);
     change_block(c->w);
 }
 
@@ -95,10 +84,10 @@ static int contract_prune_pick(const adamb_call *c, uint16_t *code)
     return picked_depth;
 }
 
-static int contract_prune_join(const adamb_call *c, uint16_t code, int depth)
+static int contract_prune_join(const adamb_call *c, uint16_t code, int depth, const adamb_choice *best)
 {
     CHECK(call_ok(c) && picked && code == picked_code && depth == picked_depth && depth >= 0);
-    CHECK(c->best_level <= c->finest && c->best_q <= ADAMB_VALUE_MAX);
+    CHECK(choice_ok(c, best));
     change_block(c->w);
     return any_int();
 }
@@ -118,41 +107,57 @@ static void contract_write_header(const adamb_config *config, uint16_t *block, u
     ASSUME(sealed(block, words));
 }
 
-#define CUT_adamb_call_restart_1 CUT_AT(1, HOLDS(h < w[ADAMB_H_DIMS] >> 8), h = any8(); change_block(w), 255 - h)
-#define CUT_adamb_call_restart_3 CUT_AT(3, HOLDS(i < ADAMB_SHARE_TABLE_UNITS), i = any8(); change_block(w), 255 - i)
+#define CUT_adamb_adapt_restart_1 CUT_AT(1, HOLDS(h <= w[ADAMB_H_DIMS] >> 8), h = any8(); change_block(w), 255 - h)
+#define CUT_adamb_adapt_restart_3 CUT_AT(3, HOLDS(i < ADAMB_SHARE_TABLE_UNITS), i = any8(); change_block(w), 255 - i)
 #define CUT_judge_sharing_1 CUT_AT(1, HOLDS(i < ADAMB_SHARE_TABLE_UNITS), i = any16(); change_block(w), 255 - i)
 #define CUT_learn_paper_1                                                                     \
-    CUT_AT(1, HOLDS(cells >= 1 && cells <= c->links) HOLDS(call_ok(c)), cells = any32(); change_ball(c), cells)
-#include "adamb_call.c"
-
-/* From here on the parts by their contracts; each has a proof of its own below. */
-static void real_restart(uint16_t *w)
-{
-    adamb_call_restart(w);
-}
-
+    CUT_AT(1, HOLDS(cells >= 1 && cells <= c->links) HOLDS(call_ok(c)), cells = any32(); change_block(c->w), cells)
 static void contract_restart(uint16_t *w)
 {
     change_block(w);
 }
-#define adamb_call_restart contract_restart
-#include "adamb_adapt.c"
+#define CALL_adamb_adapt_restart contract_restart
 
-static void real_adapt_step(adamb_call *c, const uint16_t *next)
-{
-    adamb_adapt_step(c, any16(), any16(), any16(), next);
-}
-
-static void contract_adapt_step(adamb_call *c, uint16_t state, uint16_t action, uint16_t reward, const uint16_t *next)
+static int contract_adapt_step(const adamb_call *c, const adamb_visit *v, const uint16_t *next)
 {
     uint8_t i = any8();
-    CHECK(call_ok(c));
+    CHECK(call_ok(c) && !c->held);
     ASSUME(i < c->d_s);
     (void)next[i]; /* it reads the coordinates of the next state, and these only */
     change_block(c->w);
+    return any_int();
 }
-#define adamb_adapt_step contract_adapt_step
-#include "adamb_refresh.c"
+#define CALL_adamb_adapt_step contract_adapt_step
+
+/* The parts of observe and end_episode, each with a proof below. Learning may decode the call again, when the word `share`
+ * has changed. */
+static void contract_reclaim(adamb_call *c)
+{
+    CHECK(call_ok(c));
+    change_block(c->w);
+}
+
+static int contract_learn_tracking(adamb_call *c, adamb_visit *v)
+{
+    adamb_visit any_visit;
+    CHECK(call_ok(c));
+    change_block(c->w);
+    *v = any_visit;
+    c->shared = any8(), c->tree = any32();
+    ASSUME(call_ok(c));
+    return any_int();
+}
+
+static void contract_learn_held(uint16_t *w, uint32_t value)
+{
+    CHECK(value <= 0xFFFF);
+    change_block(w);
+}
+#define CALL_reclaim contract_reclaim
+#define CALL_learn_tracking contract_learn_tracking
+#define CALL_learn_held contract_learn_held
+#include "adamb_adapt.c"
+#include "adamb_learn.c"
 #include "adamb_core.c"
 
 /* A point of the program: as long as its configuration says, which init, restore and guard compare with the block. */
@@ -163,45 +168,50 @@ static uint16_t *any_next(const uint16_t *block)
     return any8() ? any_block(program.d_s) : 0;
 }
 
-void prove_restart(void)
+KEEPS_SEAL(restart)
 {
-    uint16_t *block = sealed_block();
-    proof_seal before = seal_of(block);
-    real_restart(block);
-    CHECK(seal_kept(block, before));
-    REACHED;
+    adamb_adapt_restart(block);
 }
 
-void prove_adapt_step(void)
+KEEPS_SEAL(adapt_step)
 {
-    uint16_t *block = sealed_block();
-    proof_seal before = seal_of(block);
+    adamb_call c = any_step_call(block);
+    adamb_visit v;
+    adamb_adapt_step(&c, &v, any_block(c.d_s));
+    CHECK(call_ok(&c));
+}
+
+KEEPS_SEAL(learn_tracking)
+{
     adamb_call c = any_call(block);
-    real_adapt_step(&c, any_block(c.d_s));
-    CHECK(seal_kept(block, before) && call_ok(&c));
-    REACHED;
+    adamb_visit v;
+    learn_tracking(&c, &v);
+    CHECK(call_ok(&c));
 }
 
-void prove_observe(void)
+KEEPS_SEAL(reclaim)
 {
-    uint16_t *block = sealed_block();
-    proof_seal before = seal_of(block);
+    adamb_call c = any_call(block);
+    reclaim(&c);
+}
+
+KEEPS_SEAL(learn_held)
+{
+    learn_held(block, any16());
+}
+
+KEEPS_SEAL(observe)
+{
     usable = any_int();
     int result = adamb_observe(block, any_int(), any16(), any_next(block));
     CHECK(result == 0 || result == ADAMB_BAD_ARGUMENT || result == ADAMB_BAD_BLOCK || result == ADAMB_BAD_ORDER);
-    CHECK(seal_kept(block, before));
-    REACHED;
 }
 
-void prove_end_episode(void)
+KEEPS_SEAL(end_episode)
 {
-    uint16_t *block = sealed_block();
-    proof_seal before = seal_of(block);
     usable = any_int();
     int result = adamb_end_episode(block);
     CHECK(result == 0 || result == ADAMB_BAD_BLOCK);
-    CHECK(seal_kept(block, before));
-    REACHED;
 }
 
 /* No assumption on the content: behind a broken seal nothing but the header is read, and nothing is written. */

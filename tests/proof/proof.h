@@ -7,7 +7,10 @@
  * of that loop, in a copy of the core, for every such macro that a harness defines. The first time round, the
  * invariant is checked and everything the loop changes is replaced by any value that satisfies it; the second time
  * it is checked again, together with a measure that must have become smaller. So one round stands for all of them,
- * and the loop ends because a measure is not negative. BEFORE_<function> names a file to include in front of it. */
+ * and the loop ends because a measure is not negative. BEFORE_<function> names a file to include in front of it.
+ *
+ * CALL_<function> names a contract: in the files that a harness includes after it, every call of the function becomes
+ * one of the contract, which checks what must hold before the call and allows all that may be after it. */
 #ifndef PROOF_H
 #define PROOF_H
 #include "adamb_internal.h"
@@ -67,7 +70,7 @@ static int sealed(const uint16_t *w, uint32_t words)
     return d_s >= 1 && d_s <= ADAMB_DIM_MAX && d_a >= 1 && d_a <= ADAMB_DIM_MAX && horizon >= 1 &&
            horizon <= ADAMB_HORIZON_MAX && finest * d_s <= ADAMB_LEVEL_MAX && (finest + 1) * d_a <= 16 &&
            fraction == (horizon <= 7 ? 12 : horizon <= 15 ? 11 : 10) &&
-           pool == (ADAMB_H_WORDS + finest + 1 + horizon * ADAMB_S_WORDS + 3) >> 2 && pool <= units &&
+           pool == (ADAMB_H_WORDS + finest + 1 + (horizon + 1) * ADAMB_S_WORDS + 3) >> 2 && pool <= units &&
            units <= ADAMB_UNITS_MAX && 4 * units <= words;
 }
 
@@ -86,8 +89,9 @@ static uint16_t *sealed_block(void)
     ASSUME(words >= ADAMB_H_WORDS);
     uint16_t *block = any_block(words);
     ASSUME(sealed(block, words));
-#ifdef PROOF_DIMS
-    ASSUME((block[ADAMB_H_DIMS] & 255) == PROOF_DIMS);
+#ifdef PROOF_DIMS /* with 0 state dimensions a proof is about the held step, whatever d_s the steps have */
+    ASSUME((PROOF_DIMS & 15) == 0 || (block[ADAMB_H_DIMS] & 15) == (PROOF_DIMS & 15));
+    ASSUME((block[ADAMB_H_DIMS] >> 4 & 15) == PROOF_DIMS >> 4);
 #endif
     return block;
 }
@@ -118,58 +122,95 @@ static void change_block(uint16_t *w)
     ASSUME(seal_kept(w, was));
 }
 
-/* A call of any step, as decode makes it; what walks leave in it is any. */
+/* A proof about calls on a block of any content: whatever they do, they keep the seal and the flags. */
+#define KEEPS_SEAL(entry)                         \
+    static void entry##_with(uint16_t *block);    \
+    void prove_##entry(void)                      \
+    {                                             \
+        uint16_t *block = sealed_block();         \
+        proof_seal before = seal_of(block);       \
+        entry##_with(block);                      \
+        CHECK(seal_kept(block, before));          \
+        REACHED;                                  \
+    }                                             \
+    static void entry##_with(uint16_t *block)
+
+/* A call of any step, the held one too, as decode makes it. */
 static adamb_call any_call(uint16_t *block)
 {
     adamb_call c;
     uint8_t h = any8();
-    ASSUME(h < block[ADAMB_H_DIMS] >> 8);
+    ASSUME(h <= block[ADAMB_H_DIMS] >> 8);
     adamb_call_decode(&c, block, h);
 #ifdef PROOF_DIMS /* the same again, in a form that the tool can compute with before it solves */
     enum { D_S = PROOF_DIMS & 15, D_A = PROOF_DIMS >> 4 };
-    static const uint16_t division[3][3] = {{0x5, 0x45, 0x85}, {0x42, 0x82, 0x482}, {0x52, 0x452, 0x852}};
-    CHECK(c.d_s == D_S && c.d_a == D_A && c.chunks == (D_S + D_A + 1) / 2 && c.bits == division[D_S - 1][D_A - 1]);
-    c.d_s = D_S, c.d_a = D_A, c.chunks = (D_S + D_A + 1) / 2, c.bits = division[D_S - 1][D_A - 1];
+    static const uint16_t division[4][3] = {
+        {0x4, 0x8, 0x48}, {0x5, 0x45, 0x85}, {0x42, 0x82, 0x482}, {0x52, 0x452, 0x852}};
+    ASSUME(c.held == (D_S == 0));
+    CHECK(c.d_s == D_S && c.d_a == D_A && c.chunks == (D_S + D_A + 1) / 2 && c.bits == division[D_S][D_A - 1]);
+    c.d_s = D_S, c.d_a = D_A, c.chunks = (D_S + D_A + 1) / 2, c.bits = division[D_S][D_A - 1], c.held = D_S == 0;
 #endif
+    return c;
+}
+
+/* A call of a step of an episode: one that is not the held one. */
+static adamb_call any_step_call(uint16_t *block)
+{
+    adamb_call c = any_call(block);
+    ASSUME(!c.held);
     return c;
 }
 
 /* A word that may stand where a slot stands: two words on is inside the block as well; writing breaks no seal. */
 static int slot_ok(const adamb_call *c, uint32_t slot)
 {
-    return slot >= ADAMB_H_WORDS && slot < at(c->w[ADAMB_H_UNITS]) - 2;
+    return slot >= ADAMB_H_WORDS && slot < unit_base(c->w[ADAMB_H_UNITS]) - 2;
 }
 
 /* A word that may be written to: behind the sealed words, inside the block. */
 static int word_ok(const adamb_call *c, uint32_t word)
 {
-    return word >= ADAMB_H_WORDS && word < at(c->w[ADAMB_H_UNITS]);
+    return word >= ADAMB_H_WORDS && word < unit_base(c->w[ADAMB_H_UNITS]);
 }
 
 /* A call as decode made it, of a block whose word `share` may have changed since. */
 static int call_ok(const adamb_call *c)
 {
     adamb_call d;
-    if (c->h >= c->w[ADAMB_H_DIMS] >> 8) {
+    if (c->h > c->w[ADAMB_H_DIMS] >> 8) {
         return 0;
     }
     adamb_call_decode(&d, c->w, c->h);
     return c->horizon == d.horizon && c->d_s == d.d_s && c->d_a == d.d_a && c->chunks == d.chunks && c->bits == d.bits &&
            c->fraction == d.fraction && c->finest == d.finest && c->first == d.first && c->links == d.links &&
-           c->paper <= 1 && c->wide <= 1 && c->step == d.step &&
+           c->held == d.held && c->paper == d.paper && c->wide == d.wide && c->step == d.step &&
+           (!c->held || !c->shared) &&
            c->tree == (c->shared ? adamb_call_step(c->w, 0) : c->step);
 }
 
 /* What a descent leaves: a ball with a record, or without one below a parent. */
-static int ball_ok(const adamb_call *c)
+static int ball_ok(const adamb_call *c, const adamb_visit *v)
 {
-    return c->level <= c->finest && word_ok(c, c->slot) && (c->rec == 0 || is_link(c, c->rec)) &&
-           (c->parent == 0 ? c->level == 0 : is_link(c, c->parent) && c->level != 0);
+    return v->level <= c->finest && word_ok(c, v->slot) && (v->rec == 0 || is_link(c, v->rec)) &&
+           (v->parent == 0 ? v->level == 0 : is_link(c, v->parent) && v->level != 0);
 }
 
 /* Where the next value lies, which tracking looks at; the paper's mode leaves it as it was. */
-static int next_ok(const adamb_call *c)
+static int next_ok(const adamb_call *c, const adamb_visit *v)
 {
-    return c->paper || c->next == 0 || c->next < at(c->w[ADAMB_H_UNITS]) - 2;
+    return c->paper || v->next_slot == 0 || v->next_slot < unit_base(c->w[ADAMB_H_UNITS]) - 2;
+}
+
+/* What a scan leaves: see scan.c. */
+static int choice_ok(const adamb_call *c, const adamb_choice *best)
+{
+    return best->level <= c->finest && best->q <= ADAMB_VALUE_MAX;
+}
+
+static adamb_choice any_choice(const adamb_call *c)
+{
+    adamb_choice best;
+    ASSUME(choice_ok(c, &best));
+    return best;
 }
 #endif

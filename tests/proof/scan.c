@@ -1,15 +1,13 @@
 /* adamb_tree_scan: one round of the walk from any state that its invariant allows. */
-#define adamb_rank_start contract_start
-#define adamb_rank_ball contract_ball
-#define adamb_rank_end contract_end
+#define CALL_adamb_rank_start contract_start
+#define CALL_adamb_rank_ball contract_ball
+#define CALL_rank_end contract_end
 #include "proof.h"
-#include "adamb_call.c"
-#include "adamb_code.c"
 #include "adamb_number.c"
-#include "adamb_pool.c"
+#include "adamb_config.c"
 
 /* rank.c proves what these three do with the block. */
-void contract_start(const adamb_call *c, adamb_ranking *r, uint32_t state_code)
+void contract_start(const adamb_call *c, adamb_ranking *r)
 {
     r->rec = r->of = 0;
 }
@@ -21,7 +19,7 @@ void contract_ball(const adamb_call *c, adamb_ranking *r, uint32_t word, uint32_
     CHECK(level != 0 || (r->rec == 0 && r->of == 0));
 }
 
-void contract_end(adamb_call *c, adamb_ranking *r)
+void contract_end(const adamb_call *c, adamb_ranking *r, adamb_choice *best)
 {
 }
 
@@ -30,10 +28,11 @@ static uint32_t any_depth; /* what is checked for it is taken for all depths */
 #define BEFORE_adamb_tree_scan "scan_state.h"
 #define CUT_adamb_tree_scan_1                                                                                 \
     CUT_AT(1, HOLDS(known <= (uint32_t)c->finest * c->chunks) HOLDS(action < 0x10000)                        \
+           HOLDS(left != 0 && left <= ADAMB_SCAN_BALLS_LAST)                                                  \
            HOLDS(depth_ok(&p, action, depth, known, entry)) HOLDS(r.rec < w[ADAMB_H_UNITS])                  \
            HOLDS(link_ok(c, &p, known, any_depth)) HOLDS(slot_of(c, &p, &r, slot, action, depth, known, entry)),        \
            slot = any32(); action = any32(); depth = any32(); known = any32(); entry = any32();              \
-           scan_change(c, &p, &r, state_code, known), (0x10000u - action) * 16 + 15 - depth)
+           left = any32(); scan_change(c, &p, &r, state_code, known), left * 16 + 15 - depth)
 #define CUT_adamb_tree_scan_2                                                                                 \
     CUT_AT(2, HOLDS(depth_ok(&p, action, depth, known, entry)) HOLDS(r.rec < w[ADAMB_H_UNITS])               \
            HOLDS(depth != 0 && (action >> (entry & 31u) & (entry >> 7 & 3u)) == 0),                          \
@@ -46,7 +45,8 @@ void prove_scan(void)
     adamb_call c = any_call(block);
     any_depth = any32();
     ASSUME(any_depth >= 1 && any_depth < ADAMB_PATH_MAX);
-    adamb_tree_scan(&c, any16());
-    CHECK(c.best_level <= c.finest);
+    adamb_choice best;
+    adamb_tree_scan(&c, any16(), &best);
+    CHECK(best.level <= c.finest);
     REACHED;
 }

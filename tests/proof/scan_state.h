@@ -45,7 +45,7 @@ static int slot_of(const adamb_call *c, const adamb_path *p, const adamb_ranking
     if (depth == 0) {
         return known == 0 && action == 0 && slot == c->tree && r->rec == 0 && r->of == 0;
     }
-    return slot == at(p->block[depth]) + scan_part(entry, action);
+    return slot == unit_base(p->block[depth]) + scan_part(entry, action);
 }
 
 static void scan_change(const adamb_call *c, adamb_path *p, adamb_ranking *r, uint32_t state_code, uint32_t known)

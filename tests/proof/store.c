@@ -195,7 +195,7 @@ static uint16_t *any_saved(uint32_t *end)
     uint16_t *block = sealed_block();
     ASSUME(block[ADAMB_H_FRESH] <= block[ADAMB_H_UNITS]);
     *end = any32();
-    ASSUME(*end <= HEADS + 2 * at(block[ADAMB_H_FRESH]));
+    ASSUME(*end <= HEADS + 2 * unit_base(block[ADAMB_H_FRESH]));
     return block;
 }
 

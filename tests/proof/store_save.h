@@ -7,7 +7,7 @@ static int contract_erase_group(const adamb_store *s, uint32_t slot)
 
 static int contract_slot(const adamb_store *s, uint32_t slot, const uint16_t *block, const uint8_t *heads, uint32_t end)
 {
-    CHECK(store_ok(s) && block[ADAMB_H_FRESH] <= block[ADAMB_H_UNITS] && end <= HEADS + 2 * at(block[ADAMB_H_FRESH]));
+    CHECK(store_ok(s) && block[ADAMB_H_FRESH] <= block[ADAMB_H_UNITS] && end <= HEADS + 2 * unit_base(block[ADAMB_H_FRESH]));
     __CPROVER_havoc_object(s->page);
     return any_int();
 }

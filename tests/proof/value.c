@@ -1,10 +1,8 @@
 /* The tree of V: every walk of it, for any content. */
 #include "contracts.h"
-#include "adamb_call.c"
-#include "adamb_code.c"
 #include "adamb_number.c"
-#include "adamb_pool.c"
-#define adamb_pool_alloc contract_alloc
+#include "adamb_config.c"
+#define CALL_adamb_pool_alloc contract_alloc
 
 /* What is above the slot are links, however often units of the way were handed out again. */
 #define CUT_adamb_value_set_1                                                                       \
@@ -38,14 +36,13 @@ static void change_nodes(const adamb_call *c, uint16_t *nodes, uint32_t depth)
     }
     take_nodes(c, nodes, depth);
 }
-#define BEFORE_adamb_value_holds "value_holds.h"
+#define CALL_adamb_value_set contract_value_set
 #include "adamb_value.c"
-#undef adamb_value_set
 
 static uint32_t any_step(const uint16_t *block)
 {
     uint32_t h = any32();
-    ASSUME(h < block[ADAMB_H_DIMS] >> 8);
+    ASSUME(h <= block[ADAMB_H_DIMS] >> 8);
     return adamb_call_step(block, h);
 }
 
@@ -53,7 +50,7 @@ void prove_find(void)
 {
     uint16_t *block = sealed_block();
     uint32_t i = adamb_value_find(block, any_step(block), any32());
-    CHECK(i + 2 < at(block[ADAMB_H_UNITS]));
+    CHECK(i + 2 < unit_base(block[ADAMB_H_UNITS]));
     REACHED;
 }
 
@@ -62,7 +59,7 @@ void prove_value_at(void)
     uint16_t *block = sealed_block();
     uint32_t bits = any32();
     ASSUME(bits <= ADAMB_LEVEL_MAX);
-    CHECK(adamb_value_at(block, any_step(block), any32(), bits) <= ADAMB_VALUE_MAX);
+    CHECK(value_at(block, any_step(block), any32(), bits) <= ADAMB_VALUE_MAX);
     REACHED;
 }
 
@@ -71,18 +68,14 @@ void prove_mean(void)
     uint16_t *block = sealed_block();
     uint32_t unit = any32();
     ASSUME(unit < block[ADAMB_H_UNITS]);
-    CHECK(adamb_value_mean(block, at(unit)) <= ADAMB_VALUE_MAX);
+    CHECK(adamb_value_mean(block, unit_base(unit)) <= ADAMB_VALUE_MAX);
     REACHED;
 }
 
-/* What a scan leaves: see scan.c. */
-static adamb_call after_a_scan(uint16_t *block)
+/* A call, and what is checked after it. */
+static adamb_call watched_call(uint16_t *block)
 {
     adamb_call c = any_call(block);
-    c.best_level = any8();
-    c.best_q = any16();
-    c.best_action = any16();
-    ASSUME(c.best_level <= c.finest && c.best_q <= ADAMB_VALUE_MAX);
     seal = seal_of(block);
     any_depth = any32();
     ASSUME(any_depth < ADAMB_PATH_MAX);
@@ -92,7 +85,7 @@ static adamb_call after_a_scan(uint16_t *block)
 void prove_refresh_means(void)
 {
     uint16_t *block = sealed_block();
-    adamb_call c = after_a_scan(block);
+    adamb_call c = watched_call(block);
     uint16_t nodes[ADAMB_PATH_MAX];
     uint32_t depth = any32(), value = any32(), code = any32();
     ASSUME(depth <= ADAMB_LEVEL_MAX && value <= ADAMB_VALUE_MAX && code <= 0xFFFF);
@@ -105,8 +98,9 @@ void prove_refresh_means(void)
 void prove_set(void)
 {
     uint16_t *block = sealed_block();
-    adamb_call c = after_a_scan(block);
-    CHECK(adamb_value_set(&c, any16()) <= ADAMB_LEVEL_MAX);
+    adamb_call c = watched_call(block);
+    adamb_choice best = any_choice(&c);
+    CHECK(adamb_value_set(&c, any16(), &best) <= ADAMB_LEVEL_MAX);
     CHECK(seal_kept(block, seal));
     REACHED;
 }
@@ -114,11 +108,9 @@ void prove_set(void)
 void prove_holds(void)
 {
     uint16_t *block = sealed_block();
-    adamb_call c = after_a_scan(block);
-    uint16_t q = any16();
-    c.level = any8();
-    ASSUME(c.level <= c.finest && q <= ADAMB_VALUE_MAX);
-    adamb_value_holds(&c, any16(), any16(), q);
+    adamb_call c = watched_call(block);
+    adamb_choice ball = any_choice(&c);
+    adamb_value_holds(&c, any16(), &ball);
     CHECK(seal_kept(block, seal));
     REACHED;
 }

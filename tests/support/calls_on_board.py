@@ -1,8 +1,10 @@
 # Calls of every kind, right and wrong, on MicroPython. What is printed must not depend on which core answers.
 import gc
+import io
 from array import array
 
-from adamb.firmware_model import check, core, guard, snapshot, store, unit
+import adamb
+from adamb import Controller, Error, Replaced, Unit, check, core, guard, snapshot, store, unit
 
 
 class Flash:
@@ -35,7 +37,7 @@ class Flash:
 class Settings:
     """A configuration of the program's own, as adamb_settings.py has it."""
 
-    d_s, d_a, horizon, paper, own, share, freeze = 2, 1, 3, 0, 0, 1, 0
+    d_s, d_a, horizon, mode, split_counts, share, when_full = 2, 1, 3, 0, 0, 1, 0
     random_action, detect, auto_bonus, bonus, seed = 0, 1, 1, 0, 7
     thresholds = (1, 4, 16, 64, 256, 1024, 4096) + (65535,) * 8
 
@@ -79,8 +81,8 @@ def configurations():
         {"bonus": 40000},
         {"seed": 65536},
         {"share": 3},
-        {"paper": 2},
-        {"freeze": -1},
+        {"mode": 2},
+        {"when_full": -1},
         {"horizon": 256 + 5},
         {"thresholds": [0] * 15},
         {"seed": 1 << 40},
@@ -152,10 +154,7 @@ def arguments():
 def blocks():
     block = array("H", bytes(2048))
     print(
-        shown(core.attach(block)),
-        shown(core.attach(array("H"))),
-        check.check(block),
-        check.check(array("H", bytes(8))),
+        shown(core.attach(block)), shown(core.attach(array("H"))), check.check(block), check.check(array("H", bytes(8)))
     )
     print(check.stats(block), check.stats(array("H", bytes(8))))
     config = core.Config(seed=3, d_a=2, horizon=4)
@@ -237,22 +236,14 @@ def guards():
     for keeper in (None, Saves(), store.open(Flash(), 1024)):
         block = array("H", bytes(2048))
         guarded = guard.open(config, block, keeper)
-        print(
-            "guard",
-            life(guarded.controller, 1, 1, 5, 200),
-            guarded.save(),
-            guarded.handle(-5),
-            guarded.handle(0),
-        )
+        print("guard", life(guarded.controller, 1, 1, 5, 200), guarded.save(), guarded.handle(-5), guarded.handle(0))
         for _ in range(400):
             if guarded.tick():
                 print("damage where there is none")
         print(counters(guarded), guarded.config is config, guarded.block is block, guarded.store is keeper)
         block[0] ^= 1
         code = guarded.controller.act(0, [0], array("H", [0]))
-        print(
-            code, guarded.handle(code), counters(guarded), life(guarded.controller, 1, 1, 5, 25), sums(block)
-        )
+        print(code, guarded.handle(code), counters(guarded), life(guarded.controller, 1, 1, 5, 25), sums(block))
         block[1] ^= 1
         print(guarded.tick(), counters(guarded), check.check(block), guarded.tick())
     other = guard.open(core.Config(horizon=3), array("H", bytes(2048)), keeper)
@@ -274,7 +265,79 @@ def units():
         print(made.out_of_range)
 
 
-for part in (configurations, arguments, blocks, stores, guards, units):
+def refused(call, *given, **named):
+    try:
+        return call(*given, **named)
+    except (Error, Replaced, AttributeError, TypeError, ValueError) as error:
+        return type(error).__name__, error.args if isinstance(error, (Error, Replaced)) else 0
+
+
+def classes():
+    for given, named in (
+        ((), {}),
+        ((2, 1, 3, 2000), {"share": adamb.SHARE_OFF}),
+        ((), {"bytes": 100}),
+        ((), {"states": 0}),
+        ((), {"colour": 1}),
+        ((1, 1, 5, 4096, None, 1), {}),
+        ((), {"horizon": 3, "bytes": 2049, "seed": 9}),
+    ):
+        made = refused(Controller, *given, **named)
+        if not isinstance(made, tuple):
+            made = len(made.block), sums(made.block), made.guard
+        print(given, sorted(named), made)
+    state, action = array("H", [5]), array("H", [0])
+    made = Controller(horizon=4, bytes=2048)
+    for call in (
+        (made.act, 0, state, action),
+        (made.act, 4, state, action),
+        (made.observe, 0, 9, state),
+        (made.observe, 0, 9, state),
+        (made.end_episode,),
+        (made.tick,),
+        (made.save,),
+        (Unit, 3, 3),
+    ):
+        print(refused(*call), action[0])
+    for k in range(400):
+        made.act(k % 4, state, action)
+        state[0] = (state[0] * 3 + action[0]) // 4
+        made.observe(k % 4, action[0], state)
+        if k % 4 == 3:
+            made.end_episode()
+    print(sums(made.block), made.stats()["episodes"], Unit(0, 9).code(9))
+    file = io.BytesIO()
+    made.save(file)
+    data = file.getvalue()
+    print(len(data), sums(data))
+    other = Controller(horizon=4, bytes=2048)
+    print(refused(other.restore, io.BytesIO(data[:-1])), sums(other.block) == sums(made.block))
+    print(refused(other.restore, io.BytesIO(data)), sums(other.block) == sums(made.block), other.stats()["episodes"])
+    print(refused(Controller().restore, io.BytesIO(data))[1][0] == adamb.ERR_DIMENSIONS)
+    print(refused(other.act, 0, state, action), other.block[0])
+    other.block[0] ^= 1
+    print(refused(other.act, 0, state, action), refused(other.save, file), refused(other.end_episode))
+
+
+def guarded_classes():
+    state, action = array("H", [5]), array("H", [0])
+    made = Controller(bytes=2048, saves=Saves())
+    for k in range(300):
+        made.act(k % 5, state, action)
+        made.observe(k % 5, action[0], state)
+        made.tick()
+        if k % 5 == 4:
+            made.end_episode()
+    print(made.save(), sums(made.block), counters(made.guard))
+    for word in (0, 1, 2):
+        made.block[word] ^= 1
+        print(refused(made.act, 0, state, action), counters(made.guard), sums(made.block))
+        print(refused(made.act, 0, state, action), refused(made.act, 9, state, action))
+    made.block[0] ^= 1
+    print(refused(made.tick), refused(made.tick), refused(made.save), sums(made.block))
+
+
+for part in (configurations, arguments, blocks, stores, guards, units, classes, guarded_classes):
     print(part.__name__)
     gc.collect()
     part()

@@ -44,8 +44,8 @@ def finish(process: subprocess.Popen[str], seconds: float = 120) -> tuple[int, s
     return process.returncode, out, error
 
 
-def wait_until(condition: Callable[[], object], seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
+def wait_until(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"
         time.sleep(0.02)

@@ -9,14 +9,15 @@ int exact_act(uint16_t *blocks, uint32_t stride, uint32_t n, int h, const uint16
     for (uint32_t i = 0; i < n; i++) {
         uint16_t *w = blocks + (uint64_t)i * stride;
         adamb_call c;
+        adamb_choice best;
         int error = adamb_act(w, h, states, actions);
         if (error != 0) {
             return error;
         }
         adamb_call_decode(&c, w, (uint8_t)h);
-        adamb_tree_scan(&c, w[c.step + ADAMB_S_STATE]);
-        w[c.step + ADAMB_S_ACTION] = c.best_action;
-        adamb_code_unpack(c.best_action, c.d_a, actions);
+        adamb_tree_scan(&c, w[c.step + ADAMB_S_STATE], &best);
+        w[c.step + ADAMB_S_ACTION] = best.action;
+        adamb_code_unpack(best.action, c.d_a, actions);
         states += c.d_s;
         actions += c.d_a;
     }

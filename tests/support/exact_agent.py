@@ -34,12 +34,7 @@ class ExactAgent(CoreAgent):
         actions = np.empty((self.n, self.d_a), dtype=np.uint16)
         blocks = ffi.from_buffer("uint16_t[]", self.blocks)
         code = exact.exact_act(
-            blocks,
-            self.words,
-            self.n,
-            h,
-            ffi.from_buffer("uint16_t[]", points),
-            ffi.from_buffer("uint16_t[]", actions),
+            blocks, self.words, self.n, h, ffi.from_buffer("uint16_t[]", points), ffi.from_buffer("uint16_t[]", actions)
         )
         assert code == 0
         return actions / ONE

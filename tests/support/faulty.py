@@ -14,7 +14,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from adamb.tools.cli import main
@@ -23,24 +23,19 @@ DISK_LEFT = 150
 """A full disk takes this many bytes of every file."""
 
 CELL_FOLDERS = ("cells", "entries")
-"""Where a sweep and a league keep what is finished, a file each."""
+"""Where a sweep and a benchmark keep what is finished, a file each."""
 
 
 @contextmanager
-def on_renaming(act: Callable[[], None], finished: int | None = None, passed: int = 0) -> Iterator[None]:
-    """Do this before the first renaming, or before that of a cell when so many cells are finished.
-
-    Or when so many files have got their names before.
-    """
-    real, cells, files = os.replace, [], []
+def on_renaming(act: Callable[[], None], *, cells: int = 0, files: int = 0) -> Iterator[None]:
+    """Do this before a renaming, when so many cells are finished and so many files have got their names."""
+    real, named = os.replace, []
 
     def replaced(source, target, **options):
-        files.append(target)
-        if finished is not None and Path(target).parent.name in CELL_FOLDERS:
-            cells.append(target)
-        if len(cells) > finished if finished is not None else len(files) > passed:
+        if len(named) >= files and sum(path.parent.name in CELL_FOLDERS for path in named) >= cells:
             os.replace = real
             act()
+        named.append(Path(target))
         return real(source, target, **options)
 
     os.replace = replaced
@@ -88,28 +83,23 @@ def clock_back() -> Iterator[None]:
         time.time = real
 
 
-FAULTS = {
-    "none": lambda: on_renaming(lambda: None),
-    "full disk": lambda: limited(resource.RLIMIT_FSIZE, DISK_LEFT),
-    "quota": lambda: on_renaming(failing(OSError(errno.EDQUOT, os.strerror(errno.EDQUOT)))),
-    "kill -9": lambda: on_renaming(lambda: os.kill(os.getpid(), signal.SIGKILL)),
-    "SIGTERM": lambda: on_renaming(lambda: signal.raise_signal(signal.SIGTERM)),
-    "out of memory": lambda: on_renaming(failing(MemoryError())),
-    "clock back": clock_back,
-    "quota at the second cell": lambda: on_renaming(failing(OSError(errno.EDQUOT, "quota")), finished=1),
-    "kill -9 at the second cell": lambda: on_renaming(
-        lambda: os.kill(os.getpid(), signal.SIGKILL), finished=1
-    ),
-    "SIGTERM at the second cell": lambda: on_renaming(
-        lambda: signal.raise_signal(signal.SIGTERM), finished=1
-    ),
+ACTS = {
+    "none": lambda: None,
+    "quota": failing(OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))),
+    "kill -9": lambda: os.kill(os.getpid(), signal.SIGKILL),
+    "SIGTERM": lambda: signal.raise_signal(signal.SIGTERM),
+    "out of memory": failing(MemoryError()),
 }
-LATER = {
-    "quota at a later file": failing(OSError(errno.EDQUOT, "quota")),
-    "kill -9 at a later file": lambda: os.kill(os.getpid(), signal.SIGKILL),
-    "SIGTERM at a later file": lambda: signal.raise_signal(signal.SIGTERM),
-}
-"""Faults that wait until one file has got its name."""
+
+
+def faulty(fault: str) -> AbstractContextManager[None]:
+    """By its name: "kill -9", "kill -9 at the second cell", "kill -9 at a later file"."""
+    if fault == "full disk":
+        return limited(resource.RLIMIT_FSIZE, DISK_LEFT)
+    if fault == "clock back":
+        return clock_back()
+    what, _, when = fault.partition(" at ")
+    return on_renaming(ACTS[what], cells=when == "the second cell", files=when == "a later file")
 
 
 def child(words: list[str], fault: str, said: Path) -> int:
@@ -125,7 +115,7 @@ def child(words: list[str], fault: str, said: Path) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         os.dup2(handle, 2)
         sys.stdout, sys.stderr = (os.fdopen(number, "w") for number in (1, 2))  # not pytest's
-        with on_renaming(LATER[fault], passed=1) if fault in LATER else FAULTS[fault]():
+        with faulty(fault):
             code = main(words)
         sys.stderr.flush()
     finally:

@@ -1,6 +1,6 @@
 """A simulated flash: tears what is being written, loses power at any operation, flips bits, wears out.
 
-The C twin of it, for tens of thousands of cuts, is in store_driver.c.
+Its C twin is sim_flash.h.
 """
 
 from __future__ import annotations
@@ -164,6 +164,10 @@ class CStore:
     @property
     def newest(self) -> int:
         return int(self._store.newest)
+
+    @property
+    def slots(self) -> int:
+        return int(self._store.slots)
 
     @property
     def sequence(self) -> int:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from adamb.budgets.errors import AdambError
-from adamb.tools.device.micropython.bytecode import compile_file
+from adamb.firmware_model.host.errors import AdambError
+from adamb.tools.device.micropython.interpreter import compile_file
 
 VERSION = 6
 FRAME_LIMIT_WORDS = 11

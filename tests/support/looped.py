@@ -1,17 +1,22 @@
-"""Targets without a serial line, and links that misbehave, for tests of the loop."""
+"""Targets without a serial line, links that misbehave, and MicroPython on this computer, for tests of the loop."""
 
 from __future__ import annotations
 
+import os
 import random
+import shutil
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-from adamb.tools.device.loop.link import Link, Patience
-from adamb.tools.device.loop.target import link as device_link
+import pytest
+
+from adamb.tools.device.loop import adamb_link as device_link
+from adamb.tools.device.loop.link import Link, Timeouts
 from adamb.tools.device.settings import DeviceSettings
 
-QUICK = Patience(reply_seconds=0.0, tries=60, return_seconds=0.0)
+QUICK = Timeouts(reply_seconds=0.0, tries=60, return_seconds=0.0)
 
 
 class PythonEnd:
@@ -119,3 +124,16 @@ def play(link: Link, core: Any, steps: int, seed: int, each: Callable[[], object
         if h == 4:
             assert link.end_episode()[0] == 0
             core.end_episode()
+
+
+@dataclass(frozen=True)
+class Unix:
+    program: str | None
+
+    @property
+    def needed(self) -> pytest.MarkDecorator:
+        reason = "no micropython on the path (Debian: apt-get install micropython) or in MICROPYTHON"
+        return pytest.mark.skipif(self.program is None, reason=reason)
+
+
+UNIX = Unix(shutil.which(os.environ.get("MICROPYTHON", "micropython")))

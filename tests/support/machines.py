@@ -8,23 +8,21 @@ calls is one of Python's: its address is a stop, where `Processor.call` answers 
 from __future__ import annotations
 
 import struct
-import subprocess
-import sys
 from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import unicorn
-from elftools.elf.elffile import ELFFile
 from unicorn import mips_const, ppc_const, riscv_const, s390x_const
 
 from adamb.firmware_model.host import binding
 from adamb.tools.device.emulator import core
-from adamb.tools.device.extras import build_folder
-from support.paths import TESTS
+from adamb.tools.device.emulator.compile import CompileTarget, Image, MemoryMap, build_image
+from support.board_controller import Calls
+from support.flash import Flash, fitting_bytes, sizes_of
 
 IMAGE, RETURN, STACK, RAM = 0x10000, 0x0800_0000, 0x1000_0000, 0x2000_0000
 PAGE, STACK_BYTES, RAM_BYTES = 0x1000, 0x4000, 0x10_0000
@@ -87,20 +85,25 @@ KINDS = {
 }  # fmt: skip
 
 
+ROOTS = (
+    "scrub", "snapshot_bytes", "snapshot_save", "snapshot_restore", "store_open", "store_save", "store_restore",
+    "guard_open", "guard_handle", "guard_tick", "guard_save",
+)  # fmt: skip
+
+
 @cache
-def image(name: str) -> Path:
+def image(name: str) -> Image:
     """The core for that processor, linked; division is an instruction on all of them."""
-    kind, path = KINDS[name], build_folder("machines") / f"{name}.elf"
-    options = ["-target", kind.triple, "-mcpu", kind.cpu, "-O", "ReleaseSmall", "-fno-strip"]
-    options += ["-fno-unwind-tables", "-fno-compiler-rt", "--no-gc-sections"]
-    options += ["-fentry=adamb_init", "--image-base", hex(IMAGE)]
-    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-DADAMB_HAS_DIVIDE=1", f"-I{core.c_folder()}"]
-    command = [sys.executable, "-m", "ziglang", "build-exe", *options, "-cflags", *flags, "--"]
-    command += [*map(str, core.sources()), str(TESTS / "support" / "machines.c"), f"-femit-bin={path}"]
-    cache_folder = ["--cache-dir", str(build_folder("zig")), "--global-cache-dir", str(build_folder("zig"))]
-    done = subprocess.run([*command, *cache_folder], capture_output=True, text=True, cwd=path.parent)
-    assert done.returncode == 0, f"{name}:\n{done.stderr}"
-    return path
+    kind = KINDS[name]
+    path = build_image(
+        core.sources(),
+        target=CompileTarget(name, kind.triple, kind.cpu, name),
+        roots=[*core.public_functions(), *(f"adamb_{root}" for root in ROOTS)],
+        includes=[core.c_folder()],
+        defines={"ADAMB_HAS_DIVIDE": 1},
+        memory=MemoryMap(flash_origin=IMAGE, flash_bytes=RETURN - IMAGE, ram_origin=RAM),
+    )
+    return Image(path)
 
 
 class Processor:
@@ -109,22 +112,21 @@ class Processor:
     def __init__(self, name: str) -> None:
         self.kind = KINDS[name]
         self.emulator = unicorn.Uc(self.kind.arch, self.kind.mode)
-        with image(name).open("rb") as stream:
-            elf = ELFFile(stream)
-            parts = [part for part in elf.iter_segments() if part["p_type"] == "PT_LOAD"]
-            end = max(part["p_vaddr"] + part["p_memsz"] for part in parts)
-            self.emulator.mem_map(IMAGE, -(-(end - IMAGE) // PAGE) * PAGE)
-            for part in parts:
-                self.emulator.mem_write(part["p_vaddr"], part.data())
-            table = elf.get_section_by_name(".symtab")
-            self.functions = {symbol.name: symbol["st_value"] for symbol in table.iter_symbols()}
+        program = image(name)
+        self.functions = {symbol.name: symbol.address for symbol in program.symbols}
+        end = max(part.address + len(part.data) for part in program.segments)
+        self.emulator.mem_map(IMAGE, -(-(end - IMAGE) // PAGE) * PAGE)
         for start, size in ((RETURN, PAGE), (STACK, STACK_BYTES), (RAM, RAM_BYTES)):
             self.emulator.mem_map(start, size)
+        for part in program.segments:
+            self.emulator.mem_write(part.address, part.data)
+        if program.sizes.data_bytes:  # tables of addresses, which a reset would copy to the start of RAM
+            self.emulator.mem_write(RAM, program.segments[-1].data)
         self.emulator.mem_write(RETURN, self.kind.nothing * (PAGE // len(self.kind.nothing)))
         self.emulator.hook_add(unicorn.UC_HOOK_CODE, self._stop, begin=RETURN, end=RETURN + PAGE - 1)
         if self.kind.arch == unicorn.UC_ARCH_S390X:
             self.emulator.reg_write(s390x_const.UC_S390X_REG_PSWM, WIDE_ADDRESSES)
-        self._next, self._stopped = RAM, 0
+        self._next, self._stopped = RAM + PAGE, 0
         self._answers: dict[int, Callable[..., int]] = {}
 
     def _stop(self, emulator: Any, address: int, size: int, data: Any) -> None:
@@ -206,38 +208,155 @@ def structure(config: Any, order: str) -> bytes:
     return bytes(data)
 
 
-class Calls:
-    """The calls on a block of that processor behind the interface that a replay drives, codes and all."""
-
-    def __init__(self, machine: Processor, words: int, d_a: int) -> None:
-        self._machine, self._words, self._d_a = machine, words, d_a
-        self._block = machine.reserve(2 * words)
-        machine.write_words(self._block, [0xA5A5] * words)
-        self._point, self._action = machine.reserve(8), machine.reserve(8)
-
-    @property
-    def w(self) -> array:
-        return self._machine.words(self._block, self._words)
-
-    def act(self, h: int, point: Any, action: array) -> int:
-        self._machine.write_words(self._point, point)
-        code = self._machine.call("adamb_act", self._block, h, self._point, self._action)
-        if code == 0:
-            action[:] = self._machine.words(self._action, self._d_a)
-        return code
-
-    def observe(self, h: int, reward: int, point: Any) -> int:
-        self._machine.write_words(self._point, point)
-        return self._machine.call("adamb_observe", self._block, h, reward, self._point)
-
-    def end_episode(self) -> int:
-        return self._machine.call("adamb_end_episode", self._block)
-
-
 class Controller(Calls):
     """A new one on a processor of its own."""
 
     def __init__(self, name: str, config: Any, words: int) -> None:
-        super().__init__(Processor(name), words, config.d_a)
+        machine = Processor(name)
+        super().__init__(machine, words, config.d_a, machine.kind.order)
         place = self._machine.keep(structure(config, self._machine.kind.order))
         self.code = self._machine.call("adamb_init", place, self._block, words)
+
+
+STATISTICS = [name for name, _ in binding.ffi.typeof("adamb_statistics").fields]
+
+
+def expected(config: Any) -> bytes:
+    """The members of a configuration that a restore compares: its first three bytes."""
+    return bytes(sizes_of(config).values())
+
+
+class Saved:
+    """A block of that processor, with the calls that read, save and restore it."""
+
+    def __init__(self, machine: Processor, words: int) -> None:
+        self.machine, self.words = machine, words
+        self.block = machine.reserve(2 * words)
+        self._bytes = machine.reserve(2 * words + 16)
+        self._place = machine.keep(bytes(8))
+        self._given = machine.reserve(binding.ffi.sizeof("adamb_config"))
+        self._stats = machine.reserve(binding.ffi.sizeof("adamb_statistics"))
+
+    def put(self, words: array) -> None:
+        self.machine.write_words(self.block, words)
+
+    def get(self) -> array:
+        return self.machine.words(self.block, self.words)
+
+    def snapshot(self) -> bytes | int:
+        """What adamb_snapshot_save wrote, or its code."""
+        length = self.machine.call("adamb_snapshot_save", self.block, self._bytes, 2 * self.words + 16)
+        assert length == self.machine.call("adamb_snapshot_bytes", self.block) or length < 0
+        return length if length < 0 else self.machine.read(self._bytes, length)
+
+    def restore(self, data: bytes) -> int:
+        self.machine.write(self._bytes, data)
+        self.machine.write(self._given, expected(fitting_bytes(data)))
+        here = (self._bytes, len(data), self._given, self.block, self.words)
+        return self.machine.call("adamb_snapshot_restore", *here)
+
+    def check(self) -> int:
+        return self.machine.call("adamb_check", self.block, self.words)
+
+    def stats(self) -> dict[str, int]:
+        """The counters by name; empty if it is no block."""
+        if self.machine.call("adamb_stats", self.block, self._stats):
+            return {}
+        form = f"I{len(STATISTICS) - 1}H"
+        return dict(zip(STATISTICS, self.machine.unpack(form, self._stats), strict=True))
+
+    def begin_pass(self) -> None:
+        self.machine.write(self._place, bytes(8))
+
+    def scrub(self) -> tuple[int, tuple[int, ...]]:
+        """One slice: its code, and the place of the next."""
+        code = self.machine.call("adamb_scrub", self.block, self.words, self._place)
+        return code, self.machine.unpack("IBB", self._place)
+
+
+class MachineStore:
+    """The store on that processor, with the calls of flash.CStore; every block is copied there and back."""
+
+    def __init__(self, machine: Processor, flash: Flash, words: int) -> None:
+        self.machine = machine
+        self._block, self._words = machine.reserve(2 * words), words
+        self._given = machine.reserve(binding.ffi.sizeof("adamb_config"))
+
+        def read(_: int, address: int, data: int, count: int) -> int:
+            buffer = bytearray(count)
+            code = flash.read(address, buffer)
+            if code == 0:
+                machine.write(data, bytes(buffer))
+            return code
+
+        def prog(_: int, address: int, data: int, count: int) -> int:
+            return flash.prog(address, machine.read(data, count))
+
+        def erase(_: int, address: int, *rest: int) -> int:
+            return flash.erase(address)
+
+        functions = [machine.function(one) for one in (read, prog, erase)]
+        sizes = (flash.page_bytes, flash.sector_bytes, flash.sectors)
+        gap = "4x" if machine.kind.pointer == "Q" else ""
+        face = machine.keep(machine.pack(f"P3I{gap}3P", 0, *sizes, *functions))
+        self.place = machine.reserve(64)
+        page = machine.reserve(flash.page_bytes)
+        self.code = machine.call("adamb_store_open", self.place, face, page, words)
+
+    def save(self, block: array) -> int:
+        self.machine.write_words(self._block, block)
+        return self.machine.call("adamb_store_save", self.place, self._block)
+
+    def restore(self, config: Any, block: array) -> int:
+        self.machine.write_words(self._block, block)
+        self.machine.write(self._given, expected(config))
+        code = self.machine.call("adamb_store_restore", self.place, self._given, self._block, len(block))
+        block[:] = self.machine.words(self._block, len(block))
+        return code
+
+    @property
+    def newest(self) -> int:
+        return self.machine.unpack("2P7I", self.place)[6]
+
+    @property
+    def sequence(self) -> int:
+        return self.machine.unpack("2P7I", self.place)[8]
+
+
+class MachineGuard:
+    """The guard on that processor, with the calls and counters of twins.CGuard."""
+
+    def __init__(self, machine: Processor, config: Any, words: int, flash: Flash) -> None:
+        self.machine, self.config, self.words = machine, config, words
+        self.controller = Calls(machine, words, config.d_a, machine.kind.order)
+        self._block, self._guard = self.controller._block, machine.reserve(64)
+        given = machine.keep(structure(config, machine.kind.order))
+        store = MachineStore(machine, flash, words)
+        assert store.code == 0
+        self.code = machine.call("adamb_guard_open", self._guard, given, self._block, words, store.place)
+
+    @property
+    def block(self) -> array:
+        return self.controller.w
+
+    def flip(self, word: int, bit: int) -> None:
+        words = self.block
+        words[word] ^= 1 << bit
+        self.machine.write_words(self._block, words)
+
+    def handle(self, code: int) -> int:
+        return self.machine.call("adamb_guard_handle", self._guard, code)
+
+    def tick(self) -> int:
+        return self.machine.call("adamb_guard_tick", self._guard)
+
+    def save(self) -> int:
+        return self.machine.call("adamb_guard_save", self._guard)
+
+    @property
+    def counters(self) -> SimpleNamespace:
+        """Its place and counters by name."""
+        gap = "4x" if self.machine.kind.pointer == "Q" else ""
+        path, h, part, *counts = self.machine.unpack(f"PI{gap}PPIBB2x4H", self._guard)[4:]
+        names = ("damages", "restored", "reinitialised", "passes")
+        return SimpleNamespace(place=(path, h, part), **dict(zip(names, counts, strict=True)))

@@ -10,19 +10,16 @@ from typing import Any
 
 import pytest
 
-from adamb.tools.device.emulator import qemu
-from adamb.tools.device.micropython import sources
+from adamb.tools.device.micropython import builds
 from adamb.tools.device.micropython.interpreter import Run
-from adamb.tools.device.micropython.machine import MicroPythonMachine
-from adamb.tools.device.port.common import TEMPLATES
+from adamb.tools.device.micropython.machine import MicroPythonMachine, qemu_missing
+from support.on_board import HEAP_ON_BOARD, VECTORS_ON_BOARD
 
 CALLS = Path(__file__).with_name("calls_on_board.py").read_text(encoding="utf-8")
 NATIVE = "print(hasattr(core, 'SPEC_HASH'))"
-_UNIX, _QEMU = sources.missing(), sources.missing(sources.CROSS)
+_UNIX, _QEMU = builds.missing(), builds.missing(builds.CROSS) or qemu_missing()
 needs_unix = pytest.mark.skipif(_UNIX is not None, reason=str(_UNIX))
-needs_qemu = pytest.mark.skipif(
-    _QEMU is not None or qemu.version() is None, reason=_QEMU or f"{qemu.PROGRAM}: {qemu.REMEDY}"
-)
+needs_qemu = pytest.mark.skipif(_QEMU is not None, reason=str(_QEMU))
 
 
 @dataclass(frozen=True)
@@ -42,9 +39,7 @@ class UnixBoard:
     def run(self, script: str) -> Run:
         # What our programs open in the root of a board is in the folder here.
         script = script.replace('open("/', f'open("{self.folder}/')
-        (self.folder / "script.py").write_text(
-            f"import sys\nsys.path.append({str(self.folder / 'lib')!r})\n{script}"
-        )
+        (self.folder / "script.py").write_text(f"import sys\nsys.path.append({str(self.folder / 'lib')!r})\n{script}")
         command = [str(self.program), "script.py"]
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=300)
         return Run(done.returncode, done.stdout, done.stderr)
@@ -62,13 +57,13 @@ def replayed(board: Board, stream: Path, limit: int | None = None) -> int:
     """Lines of a recorded stream that were played without a difference."""
     lines = stream.read_bytes().splitlines(keepends=True)
     board.put({"/stream.jsonl": b"".join(lines[:limit])})
-    return int(board.run((TEMPLATES / "vectors.py.in").read_text()).require_success().output)
+    return int(board.run(VECTORS_ON_BOARD.read_text()).require_success().output)
 
 
 def heap_growth(board: Board, fields: dict[str, Any], words: int, steps: int) -> int:
     """Bytes of heap that many steps take with the heap locked."""
     board.put({"/job.json": json.dumps({"config": fields, "words": words, "steps": steps, "seed": 11})})
-    return int(board.run((TEMPLATES / "heap.py.in").read_text()).require_success().output)
+    return int(board.run(HEAP_ON_BOARD.read_text()).require_success().output)
 
 
 def differences(first: str, second: str) -> str:

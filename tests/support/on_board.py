@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+HEAP_ON_BOARD = Path(__file__).with_name("heap_on_board.py")
+VECTORS_ON_BOARD = Path(__file__).with_name("vectors_on_board.py")
 # 600 steps of a controller `core` imported before, in a block of 1 KiB.
 LIFE = """
 block = array("H", bytes(1024))
@@ -33,8 +35,9 @@ class Pin:
         self.name = name
 
 class ADC:
-    def __init__(self, pin):
-        pass
+    ATTN_11DB = 3
+    def __init__(self, pin, atten=None):
+        self.atten = atten
     def read_u16(self):
         World.reads += 1
         if World.reads % 2 == 0:
@@ -66,7 +69,6 @@ def without_waiting(folder: Path) -> str:
 def copied(folder: Path, kind: str, *names: str) -> dict[str, Path | bytes | str]:
     """The modules of a port and files beside them, by their place on the board."""
     files: dict[str, Path | bytes | str] = {
-        f"/lib/{path.relative_to(folder / kind).as_posix()}": path
-        for path in (folder / kind).rglob(f"*.{kind}")
+        f"/lib/{path.relative_to(folder / kind).as_posix()}": path for path in (folder / kind).rglob(f"*.{kind}")
     }
     return files | {f"/{name}": folder / name for name in names}

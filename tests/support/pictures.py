@@ -41,7 +41,5 @@ def outside(figure):
     """Texts of which a part is not in the picture."""
     width, height = figure.canvas.get_width_height()
     return [
-        text
-        for text, box in texts(figure)
-        if box.x0 < -1 or box.y0 < -1 or box.x1 > width + 1 or box.y1 > height + 1
+        text for text, box in texts(figure) if box.x0 < -1 or box.y0 < -1 or box.x1 > width + 1 or box.y1 > height + 1
     ]

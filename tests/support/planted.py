@@ -6,8 +6,8 @@ from array import array
 from typing import Any
 
 from adamb.firmware_model import _spec
+from adamb.firmware_model.exact.model import Config
 from adamb.firmware_model.host import binding
-from support.exact.model import Config
 from support.flash import Flash
 
 MIX = 0x9E3779B1
@@ -69,11 +69,11 @@ def cell_before_step() -> tuple[array, int]:
     """A block, and the word of its first step; the link of V leads to a cell whose action is that word.
 
     The next sample finds the cell as it should be: its value, a threshold, is what the ball is worth, and
-    the action just played is the word. So `observe` goes on to the finer action of the last time, and
+    the action just played is the word. So `observe` takes the finer action of the last time, and
     would write it into the word, did it not see that it is in the header.
     """
     block, action = array("H", bytes(8 * 120)), array("H", [0])
-    config = Config(d_s=1, d_a=1, horizon=1, own=1, bonus=0, thresholds=[4090] * 12 + [WORD_MAX] * 3)
+    config = Config(d_s=1, d_a=1, horizon=1, split_counts=1, bonus=0, thresholds=[4090] * 12 + [WORD_MAX] * 3)
     made = binding.init(config, block)
     assert not isinstance(made, int)
     assert made.act(0, [0], action) == made.observe(0, WORD_MAX, [0]) == 0
@@ -144,7 +144,7 @@ def deep_values(beyond: int, side: int) -> array:
     return block
 
 
-class Fickle(Flash):
+class FlakyStorage(Flash):
     """After so many reads of its head a slot reads as another one, until the head is read once more."""
 
     def __init__(self, *geometry: int, seed: int = 0) -> None:
@@ -152,7 +152,7 @@ class Fickle(Flash):
         self.heads = 0
         self.swap: tuple[int, int, int] | None = None  # address of the slot, of the other one, reads
 
-    def become_fickle(self, slot: int, other: int, reads: int) -> None:
+    def swap_slots(self, slot: int, other: int, reads: int) -> None:
         """Slots of one sector each."""
         self.heads, self.swap = 0, (slot * self.sector_bytes, other * self.sector_bytes, reads)
 

@@ -1,4 +1,4 @@
-"""Prove what SECURITY.md says of the C core with CBMC: `python tests prove` is `make prove`.
+"""Prove what docs/reliability.md says of the C core with CBMC: `python tests prove`.
 
 The harnesses are tests/proof/*.c; tests/proof/proof.h says how a loop is cut. This module puts the cut points
 into a copy of the core, runs the tool, and prints a table.
@@ -13,6 +13,7 @@ import resource
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,8 +59,34 @@ def _body(text: str, loop: int) -> int:
             return text.index("{", place) + 1
 
 
+def _lines(harness: str) -> Iterator[str]:
+    """The lines of a harness, those of the headers beside it in their places."""
+    for line in harness.splitlines():
+        header = re.fullmatch(r'#include "(\w+\.h)"', line)
+        if header and (HARNESSES / header[1]).exists():
+            yield from _lines((HARNESSES / header[1]).read_text(encoding="utf-8"))
+        yield line
+
+
+def _with_contracts(sources: dict[str, str], harness: str) -> dict[str, str]:
+    """The core with the calls replaced that a harness has replaced before it includes a file."""
+    contracts: dict[str, str] = {}
+    changed = dict(sources)
+    for line in _lines(harness):
+        if found := re.fullmatch(r"#define CALL_(\w+) (\w+)", line):
+            contracts[found[1]] = found[2]
+        elif (found := re.fullmatch(r'#include "(\w+\.c)"', line)) and contracts:
+            call = re.compile(rf"\b({'|'.join(contracts)})\(")
+            lines = sources[found[1]].splitlines(keepends=True)
+            changed[found[1]] = "".join(
+                call.sub(lambda name: f"{contracts[name[1]]}(", each) if each[0] in " \t" else each for each in lines
+            )
+    return changed
+
+
 def cut(sources: dict[str, str], harness: str) -> dict[str, str]:
-    """The core with the cut points that a harness defines, each in one of the files that it includes."""
+    """The core with what a harness defines: contracts for calls, and cut points in the files that it includes."""
+    sources = _with_contracts(sources, harness)
     edits: dict[str, list[tuple[int, str]]] = {name: [] for name in sources}
     included = set(re.findall(r'^#include "(\w+\.c)"', harness, re.MULTILINE))
     cuts = re.findall(r"^#define CUT_(\w+)_(\d+)\b", harness, re.MULTILINE)
@@ -67,9 +94,7 @@ def cut(sources: dict[str, str], harness: str) -> dict[str, str]:
     for function, number in [*cuts, *((name, "") for name in befores)]:
         spans = {name: span for name in included & set(sources) if (span := _span(sources[name], function))}
         if len(spans) != 1:
-            raise Stale(
-                f"{function} is defined in {len(spans)} of the files that the harness includes, not in one"
-            )
+            raise Stale(f"{function} is defined in {len(spans)} of the files that the harness includes, not in one")
         name, span = spans.popitem()
         if not number:
             edits[name].append((span[0], f"#include BEFORE_{function}\n"))
@@ -95,7 +120,7 @@ def _command(tool: str, proof: Proof, folder: Path, core: Path) -> list[str]:
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in cut(sources, harness.read_text(encoding="utf-8")).items():
         (folder / name).write_text(text, encoding="utf-8")
-    dims = [f"-DPROOF_DIMS={proof.d_s | proof.d_a << 4}"] if proof.d_s else []
+    dims = [f"-DPROOF_DIMS={proof.d_s | proof.d_a << 4}"] if proof.d_a else []
     places = [f"-I{folder}", f"-I{HARNESSES}", "--function", f"prove_{proof.entry}"]
     return [tool, str(harness), *places, "--unwind", str(proof.rounds), *COMMON, *dims]
 

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import HealthCheck, note, settings
 from hypothesis import strategies as st
 
-from adamb.host_sim.agent import Shape
+from adamb.host_sim.agents import Shape
 from adamb.host_sim.agents.reference import ReferenceAgent
 
 RUNS = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -43,9 +43,7 @@ def drive(agent, episodes, seed=0):
         for h in range(agent.horizon):
             actions = agent.act(h, states)
             rewards = np.clip(1 - np.abs(actions[:, :1] - states[:, :1])[:, 0], 0, 1)
-            states = np.clip(
-                np.resize(actions, (agent.n, agent.d_s)) + rng.normal(0, 0.1, (agent.n, agent.d_s)), 0, 1
-            )
+            states = np.clip(np.resize(actions, (agent.n, agent.d_s)) + rng.normal(0, 0.1, (agent.n, agent.d_s)), 0, 1)
             agent.observe(h, rewards, states)
         agent.end_episode()
 

@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
-import zlib
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from support.exact import reference as exact
-from support.exact.memory import CountsUnit, Record, Routing, TableUnit, VNode
-from support.exact.model import HEADER_WORDS, STEP_WORDS, Config, Model
-from support.exact.numbers import xorshift
+from adamb.firmware_model.exact import reference as exact
+from adamb.firmware_model.exact.memory import CountsUnit, Record, Routing, TableUnit, VNode
+from adamb.firmware_model.exact.model import HEADER_WORDS, STEP_WORDS, Config, Model
+from adamb.firmware_model.exact.streams import Call, digest, run
 from support.paths import VECTORS
 
 TWINS = ("c", "python")
@@ -36,15 +34,6 @@ WORD_NAMES: dict[type, tuple[str, ...]] = {
 
 def vector_files() -> list[Path]:
     return sorted(VECTORS.glob("*.jsonl"))
-
-
-def digest(words: Any) -> str:
-    """CRC-32 of the block, low byte of every word first."""
-    block = words if isinstance(words, array) else array("H", words)
-    if sys.byteorder == "big":
-        block = array("H", block)
-        block.byteswap()
-    return f"{zlib.crc32(block.tobytes()):08x}"
 
 
 class ExactCore:
@@ -75,44 +64,6 @@ def start(core: str, config: Config, words: int) -> Any:
 
     fields = config.as_dict() | {"thresholds": array("H", config.thresholds)}
     return twin.init(twin.Config(**fields), block)
-
-
-@dataclass
-class Call:
-    """One call: its arguments and everything that can be seen of its result."""
-
-    name: str
-    h: int = 0
-    reward: int = 0
-    point: tuple[int, ...] = ()
-
-    def apply(self, controller: Any, d_a: int) -> tuple[int, list[int]]:
-        action = array("H", [0] * d_a)
-        if self.name == "act":
-            code = controller.act(self.h, self.point, action)
-            return code, list(action) if code == 0 else []
-        if self.name == "observe":
-            return controller.observe(self.h, self.reward, self.point), []
-        return controller.end_episode(), []
-
-
-def run(controller: Any, config: Config, seed: int, episodes: int) -> Iterator[tuple[Call, int, list[int]]]:
-    """Drive a controller through a `run` line; every call with its result."""
-    x = seed
-    state = [32768] * config.d_s
-    for _ in range(episodes):
-        for h in range(config.horizon):
-            act = Call("act", h, point=tuple(state))
-            code, action = act.apply(controller, config.d_a)
-            yield act, code, action
-            reward = 65535 - abs(action[0] - state[0])
-            for i in range(config.d_s):
-                x = xorshift(x)
-                state[i] = (state[i] >> 1) + (x >> 1)
-            observe = Call("observe", h, reward, tuple(state))
-            yield observe, *observe.apply(controller, config.d_a)
-        end = Call("end")
-        yield end, *end.apply(controller, config.d_a)
 
 
 def field_name(m: Model, index: int) -> str:
@@ -156,6 +107,8 @@ class Replay:
     path: Path
     core: str
     deep: bool = False
+    start: Callable[[Config, int], Any] | None = None
+    """In place of a named implementation: a controller, which may have the code of its init as `code`."""
 
     def __post_init__(self) -> None:
         self.line = 0
@@ -176,7 +129,8 @@ class Replay:
 
     def begin(self, head: dict[str, Any]) -> None:
         self.config = Config(**head["config"])
-        self.controller = start(self.core, self.config, head["words"])
+        made = self.start(self.config, head["words"]) if self.start else start(self.core, self.config, head["words"])
+        self.controller = getattr(made, "code", 0) or made
         if isinstance(self.controller, int):
             self.fail(f"init: recorded 0, got {self.controller}")
         if self.deep:
@@ -225,6 +179,9 @@ class Replay:
             if kind == "act":
                 h, state, code, action = rest
                 self.one(Call("act", h, point=tuple(state)), code, action)
+            elif kind == "given":
+                h, state, action, code = rest
+                self.one(Call("given", h, point=tuple(state), action=tuple(action)), code, [])
             elif kind == "observe":
                 h, reward, next_state, code = rest
                 self.one(Call("observe", h, reward, tuple(next_state)), code, [])
@@ -245,7 +202,7 @@ def replay(path: Path, core: str) -> int:
         return Replay(path, core).play()
     except Mismatch as shallow:
         if core == "exact":
-            raise Mismatch(f"{shallow}\nthe recorded file is stale: make vectors") from None
+            raise Mismatch(f"{shallow}\nthe recorded file is stale: make core") from None
         Replay(path, "exact").play()
         Replay(path, core, deep=True).play()
         raise

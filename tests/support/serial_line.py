@@ -12,7 +12,7 @@ import tty
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from adamb.tools.device.loop.files import MAIN
+from adamb.tools.device.loop.transports import MAIN
 from support.looped import Faults
 
 

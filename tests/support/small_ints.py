@@ -75,8 +75,8 @@ def _guarded_code(path: Path) -> types.CodeType:
 class _Finder:
     """Imports `guarded_adamb.NAME` from the guarded copies."""
 
-    def __init__(self, guard: Guard, sources: dict[str, Path]) -> None:
-        self.guard, self.sources = guard, sources
+    def __init__(self, guard: Guard) -> None:
+        self.guard, self.sources = guard, {path.stem: path for path in modules()}
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         stem = name.removeprefix(PACKAGE + ".")
@@ -94,10 +94,10 @@ class _Finder:
             exec(_guarded_code(self.sources[stem]), vars(module))
 
 
-def load_guarded(sources: dict[str, Path] | None = None) -> tuple[Any, Guard]:
+def load_guarded() -> tuple[Any, Guard]:
     """The guarded core module and its guard."""
     guard = Guard()
-    finder = _Finder(guard, sources or {path.stem: path for path in modules()})
+    finder = _Finder(guard)
     for name in [name for name in sys.modules if name.split(".")[0] == PACKAGE]:
         del sys.modules[name]
     sys.meta_path.insert(0, finder)  # type: ignore[arg-type]

@@ -50,14 +50,11 @@ class Standin(Problem):
         rewards = BEST * (1 - np.abs(actions[:, 0] - (self.c + states[:, 0]) / 2))
         return rewards, actions.copy()
 
-    def mirror(self):
-        self.c = 1 - self.c
-
-    def walk(self, steps):
-        self.c = np.clip(self.c + steps[:, 0], 0, 1)
+    def move(self, steps):
+        self.c = 1 - self.c if steps is None else np.clip(self.c + 0.002 * steps[:, 0], 0, 1)
 
     def solve(self):
         return StandinOptimum(self.c.copy(), self.horizon) if self.params["known"] else None
 
-    def baselines(self):
-        return {**super().baselines(), "follow": lambda h, states: states.copy()}
+    def rules(self):
+        return {**super().rules(), "follow": lambda h, states: states.copy()}

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adamb.host_sim.agent import Agent
-from adamb.host_sim.agents import make_agent
+from adamb.host_sim.agents import Agent, make_agent
 from adamb.host_sim.runner import simulate
 from support.standin_problem import Standin
 

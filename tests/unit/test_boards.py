@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from pathlib import Path
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
-from adamb.budgets.boards import BASES, FIGURES, FOLDER, board_names, load_board, read_profile
-from adamb.budgets.boards.profile import C_PROGRAM_BYTES, CORE_IMPORT_BYTES, MICROPYTHON_RESERVE_BYTES
-from adamb.budgets.cores import CORES
-from adamb.budgets.errors import InputError
-from adamb.tools.commands import boards as boards_command
+from adamb.budgets.boards import (
+    C_PROGRAM_BYTES,
+    CORE_IMPORT_BYTES,
+    FOLDER,
+    MICROPYTHON_RESERVE_BYTES,
+    board_names,
+    load_board,
+    read_profile,
+)
+from adamb.firmware_model.host.errors import InputError
+from support.command import adamb
 
 EXPECTED = {
     "rp2040": ("cortex-m0plus", 264, "pico"),
     "rp2350": ("cortex-m33", 520, "pico2"),
     "esp32": ("xtensa-lx6", 520, "esp32"),
+    "pico-w": ("cortex-m0plus", 264, "picow"),
+    "pico-2-w": ("cortex-m33", 520, "pico2w"),
+    "esp32-s3": ("xtensa-lx7", 512, "esp32s3"),
     "esp32-c3": ("riscv-rv32imc", 400, "esp32c3"),
     "stm32f405": ("cortex-m4", 192, "pyboard"),
     "nrf51": ("cortex-m0", 16, "microbit"),
@@ -47,15 +53,6 @@ def test_core_memory_and_alias_are_the_boards_own(name):
 
 
 @pytest.mark.parametrize("name", board_names())
-def test_every_figure_has_a_basis_and_names_its_document(name):
-    board = load_board(name)
-    assert set(board.figures) == set(FIGURES)
-    for key, figure in board.figures.items():
-        assert figure.basis in BASES, key
-        assert len(figure.source) > 20, key
-
-
-@pytest.mark.parametrize("name", board_names())
 def test_times_and_energies_are_ranges_in_the_right_order(name):
     board = load_board(name)
     low, high = board.cycles_per_instruction
@@ -64,27 +61,7 @@ def test_times_and_energies_are_ranges_in_the_right_order(name):
     assert slow == (pytest.approx(1000 * low / board.clock_hz), pytest.approx(1000 * high / board.clock_hz))
     current = board.figures["active_current_ua"]
     volts = board.figures["supply_mv"].low / 1000
-    assert fast == (
-        pytest.approx(slow[0] * current.low * volts),
-        pytest.approx(slow[1] * current.high * volts),
-    )
-
-
-def test_a_microbit_takes_the_time_and_energy_worked_out_by_hand():
-    """113 instructions at 1.41 to 1.85 cycles and 16 MHz; 4.1 to 4.4 mA at 3 V."""
-    board = load_board("micro:bit")
-    assert board.seconds(113)[0] == pytest.approx(113 * 1.41 / 16e6)
-    assert board.seconds(113)[1] == pytest.approx(113 * 1.85 / 16e6)
-    assert board.energy_uj(113)[1] == pytest.approx(113 * 1.85 / 16e6 * 4.4e-3 * 3 * 1e6)
-
-
-def test_estimates_are_marked_and_manual_figures_are_not():
-    assert not load_board("nrf51").estimate
-    for name in ("esp32", "esp32-c3", "rp2350", "stm32f405"):
-        assert load_board(name).estimate
-        assert "estimate" in load_board(name).core.source
-    assert load_board("esp32-c3").core.instruction_set == "RISC-V RV32IMC"
-    assert not CORES["cortex-m0"].estimate
+    assert fast == (pytest.approx(slow[0] * current.low * volts), pytest.approx(slow[1] * current.high * volts))
 
 
 def test_memory_for_a_controller_depends_on_the_runtime():
@@ -99,7 +76,7 @@ def test_memory_for_a_controller_depends_on_the_runtime():
     assert small.available_bytes() == 6 * 1024
     uno, code = load_board("uno"), load_board("uno").core.code
     assert code is not None and code.stack + code.tables > uno.ram_bytes // 2 - 64, "half is no reserve there"
-    assert uno.available_bytes() == 2048 - code.stack - code.tables - C_PROGRAM_BYTES == 794
+    assert uno.available_bytes() == 2048 - code.stack - code.tables - C_PROGRAM_BYTES
     assert load_board("mega2560").available_bytes() == 6 * 1024
     with pytest.raises(InputError, match="does not run MicroPython"):
         small.available_bytes("micropython")
@@ -142,6 +119,19 @@ def test_an_own_profile_is_read_by_path(own):
         assert (board.name, board.ram_bytes) == ("mine", 12_288)
 
 
+FLASH_AND_PINS = [
+    ('flash = "tape"', "flash", "one of file, esp32"),
+    ("pins = 3", "pins", "a table with adc, pwm, note"),
+    ('pins = { adc = 2, pwm = "GP1" }', "pins.note", "is missing"),
+    ('pins = { adc = 2, note = "two" }', "pins.pwm", "a pin: a number from 0 to 255 or a name"),
+    ('pins = { adc = true, pwm = 1, note = "two" }', "pins.adc", "a pin: a number"),
+    ('pins = { adc = 256, pwm = 1, note = "two" }', "pins.adc", "a pin: a number"),
+    ("pins = { adc = 2, pwm = '1); import os; (', note = 'two' }", "pins.pwm", "a pin: a number"),
+    ('pins = { adc = 2, pwm = 3, note = "two\\nlines" }', "pins.note", "of one line"),
+    ('pins = { adc = 2, pwm = 3, led = 4, note = "two" }', "pins.led", "unknown key, known: adc, pwm"),
+]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "key", "expectation"),
     [
@@ -159,15 +149,11 @@ def test_an_own_profile_is_read_by_path(own):
         ('core = "cortex-m0"', "core = 0", "core", "a text"),
         ('core = "cortex-m0"\n', "", "core", "is missing"),
         ("[ram_bytes]", "[ram_byte]", "ram_byte", "did you mean ram_bytes?"),
-        (
-            'basis = "data sheet"',
-            'basis = "rumour"',
-            "clock_hz.basis",
-            "one of data sheet, measured, estimate",
-        ),
+        ('basis = "data sheet"', 'basis = "rumour"', "clock_hz.basis", "one of data sheet, measured, estimate"),
         ("aliases = [", "aliases = [3, ", "aliases", "a list of texts"),
         ("value = 16_384", "size = 16_384", "ram_bytes.size", "known: value, basis, source"),
         ("[supply_mv]", "[nowhere]", "nowhere", "unknown key, known: "),
+        *(("[clock_hz]", f"{line}\n\n[clock_hz]", key, expectation) for line, key, expectation in FLASH_AND_PINS),
     ],
 )
 def test_a_malformed_profile_names_file_key_and_expectation(own, old, new, key, expectation):
@@ -214,12 +200,6 @@ def test_a_file_that_is_not_there_or_a_folder_says_so(tmp_path):
         load_board(f"{tmp_path}/")
 
 
-def test_our_files_hold_nothing_but_what_the_schema_names():
-    for path in FOLDER.glob("*.toml"):
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-        assert set(content) <= {"title", "aliases", "core", "flash", "pins", *FIGURES}
-
-
 def test_every_board_that_can_hold_the_python_package_names_its_pins():
     for name in board_names():
         board = load_board(name)
@@ -227,59 +207,28 @@ def test_every_board_that_can_hold_the_python_package_names_its_pins():
             assert board.pins is not type(board).pins, name
 
 
-@pytest.mark.parametrize(
-    ("extra", "key", "expectation"),
-    [
-        ('flash = "tape"', "flash", "one of file, esp32"),
-        ("pins = 3", "pins", "a table with adc, pwm, note"),
-        ('pins = { adc = 2, pwm = "GP1" }', "pins.note", "is missing"),
-        ('pins = { adc = 2, note = "two" }', "pins.pwm", "a pin: a number from 0 to 255 or a name"),
-        ('pins = { adc = true, pwm = 1, note = "two" }', "pins.adc", "a pin: a number"),
-        ('pins = { adc = 256, pwm = 1, note = "two" }', "pins.adc", "a pin: a number"),
-        ("pins = { adc = 2, pwm = '1); import os; (', note = 'two' }", "pins.pwm", "a pin: a number"),
-        ('pins = { adc = 2, pwm = 3, note = "two\\nlines" }', "pins.note", "of one line"),
-        ('pins = { adc = 2, pwm = 3, led = 4, note = "two" }', "pins.led", "unknown key, known: adc, pwm"),
-    ],
-)
-def test_malformed_pins_name_file_key_and_expectation(own, extra, key, expectation):
-    path = own("[clock_hz]", f"{extra}\n\n[clock_hz]")
-    with pytest.raises(InputError) as caught:
-        load_board(path)
-    assert str(path) in str(caught.value) and key in str(caught.value)
-    assert expectation in str(caught.value)
-
-
 @pytest.fixture
-def command():
-    app = typer.Typer()
-    app.callback()(lambda: None)
-    boards_command.register(app)
-    return lambda *arguments: CliRunner().invoke(app, ["boards", *arguments], catch_exceptions=False)
+def boards(capsys):
+    """Exit code, standard output and standard error of `adamb list boards`."""
+    return lambda *arguments: adamb(capsys, "list", "boards", *arguments)
 
 
-def test_the_table_fits_80_columns_and_shows_every_board(command):
-    shown = command()
-    assert shown.exit_code == 0
-    assert max(map(len, shown.stdout.splitlines())) <= 80
+def test_the_table_fits_80_columns_and_shows_every_board(boards):
+    code, shown, _ = boards()
+    assert code == 0
+    assert max(map(len, shown.splitlines())) <= 80
     for name, (core, _, _) in EXPECTED.items():
-        assert name in shown.stdout and core in shown.stdout
-    assert "…" not in shown.stdout
+        assert name in shown and core in shown
+    assert "…" not in shown
 
 
-def test_json_holds_every_figure_with_its_source(command, tmp_path):
-    content = json.loads(command("--json", "-").stdout)["boards"]
+def test_json_holds_every_figure_with_its_source(boards, tmp_path):
+    content = json.loads(boards("--json", "-")[1])["boards"]
     assert [board["name"] for board in content] == list(board_names())
     for board in content:
         assert all(figure["source"] for figure in board["figures"].values())
         model = board["cycles_per_instruction"]
         assert model["model"] and model["low"] <= model["high"]
     target = tmp_path / "boards.json"
-    command("pico", "--json", str(target))
+    boards("pico", "--json", target)
     assert [board["name"] for board in json.loads(target.read_text())["boards"]] == ["rp2040"]
-
-
-def test_one_board_shows_its_sources(command):
-    shown = " ".join(command("esp32-c3").stdout.split())
-    assert "RISC-V RV32IMC" in shown
-    assert "rv32imc-estimate" in shown
-    assert "Datasheet" in shown

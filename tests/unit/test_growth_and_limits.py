@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adamb.budgets.errors import InputError
-from adamb.budgets.growth import fit_exponent, log_points, violations
 from adamb.budgets.limits import judge, read_budget_file
+from adamb.firmware_model.host.errors import InputError
+from adamb.host_sim.studies.growth import fit_exponent, log_points, violations
 
 
 def test_log_points_start_at_one_end_at_the_last_and_are_even_on_a_log_axis():

@@ -6,9 +6,9 @@ from dataclasses import fields
 
 import pytest
 
-from adamb.budgets.controller import MEMORY_OPTIONS, OPTIONS, defaults, make_config
-from adamb.budgets.errors import InputError
 from adamb.budgets.planner import PlannedJob
+from adamb.firmware_model.host.errors import InputError
+from adamb.firmware_model.host.options import MEMORY_OPTIONS, OPTIONS, defaults, make_config
 from adamb.host_sim.agents.reference.settings import CHOICES, make_settings
 from adamb.tools.device.settings import DeviceSettings
 

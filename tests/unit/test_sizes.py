@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adamb.budgets.errors import InputError
-from adamb.budgets.sizes import MAX_BYTES, format_bytes, parse_size
+from adamb.firmware_model.host.errors import InputError
+from adamb.firmware_model.host.sizes import MAX_BYTES, format_bytes, parse_size
 
 
 @pytest.mark.parametrize(
@@ -48,6 +48,8 @@ def test_every_way_to_write_a_size_is_read(written, size):
         ("0.3B", "not a whole number"),
         ("4 parsec", "unit 'parsec'"),
         ("4kbit", "unit 'kbit'"),
+        ("4097", "words of 2 bytes; write 4096 or 4098"),
+        ("1.5B", "not a whole number"),
         ("5GiB", "more than 4 GiB"),
         ("9" * 5000, "not a size"),
         ("9" * 40, "more than 4 GiB"),

@@ -31,7 +31,7 @@ def browser():
 
 RUNS = {
     "full": "oil-laplace --budget 1KiB --episodes 300 --seeds 3",
-    "steps": "oil-laplace --budget 4KiB --episodes 200 --seeds 2 --share off --drift half",
+    "steps": "oil-laplace --budget 4KiB --episodes 200 --seeds 2 --agent-set share=off --set drift=half",
     "wide": "ambulance-2 --budget 4KiB --episodes 200 --seeds 1",
 }
 
@@ -68,7 +68,7 @@ def reports(folders, tmp_path_factory):
     def page(name):
         path = base / f"{name}.html"
         if name == "block":
-            assert main(["inspect", str(folders["full"] / "block.bin"), "--html", str(path)]) == 0
+            assert main(["inspect", str(folders["full"] / "block.bin"), "--out", str(path)]) == 0
         else:
             chosen = list(RUNS) if name == "compared" else [name]
             assert main(["report", *(str(folders[each]) for each in chosen), "--out", str(path)]) == 0

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.live import LONG, interrupt, served
-from support.run_folders import change
+from support.reports import LONG, change, interrupt, served
 
 
 @pytest.fixture
@@ -22,7 +21,7 @@ def tab(browser):
 
 def until(page, script):
     """Its policy forbids the browser driver's own way to wait."""
-    for _ in range(600):
+    for _ in range(6000):
         if page.evaluate(script):
             return
         page.wait_for_timeout(50)
@@ -30,7 +29,7 @@ def until(page, script):
 
 
 def test_a_browser_follows_a_run_until_it_is_stopped(tab):
-    with served(*LONG, "--live-page") as (process, address):
+    with served(*LONG, "--live", 0) as (process, address):
         tab.goto(address)
         until(tab, "document.querySelectorAll('.card').length === 4")
         assert tab.locator("h1").inner_text() == "The run is under way"
@@ -47,19 +46,19 @@ def test_a_browser_follows_a_run_until_it_is_stopped(tab):
 
 
 def test_a_browser_sees_the_end_of_a_run_that_finishes(tab):
-    command = ["run", "oil-laplace", "--budget", "1KiB", "--episodes", 100_000, "--seeds", 3, "--quiet"]
-    with served(*command, "--live-page") as (process, address):
+    command = ["run", "oil-laplace", "--budget", "1KiB", "--episodes", 50_000, "--seeds", 3, "--quiet"]
+    with served(*command, "--live", 0) as (process, address):
         tab.goto(address)
         until(tab, "document.getElementById('footer').textContent !== ''")
         process.wait(60)
     assert tab.locator("h1").inner_text() == "The run has finished"
-    assert tab.locator(".card .short").first.inner_text() == "100,000 of 100,000" and tab.wrong == []
+    assert tab.locator(".card .short").first.inner_text() == "50,000 of 50,000" and tab.wrong == []
 
 
 def test_a_watched_report_loads_itself_again_when_its_folder_changes(tab, folders, tmp_path):
     for path in folders["full"].iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
-    with served("report", tmp_path, "--watch") as (_, address):
+    with served("report", tmp_path, "--watch", 0) as (_, address):
         tab.goto(address)
         assert tab.locator("h1").inner_text().startswith("✓")
         change(tmp_path, "run.json", bytes_peak=1100)

@@ -8,20 +8,12 @@ import pytest
 
 from adamb.budgets.battery import Battery
 from adamb.budgets.boards import load_board
-from adamb.tools.device.loop.energy import energy, why_none
+from adamb.tools.device.loop.energy import energy, why_no_energy
 from support.command import adamb, one_line
 
 
 def measured(name: str, unit: str, act: float, observe: float) -> dict:
     return {"names": [name], "unit": unit, "act": {"mean": act}, "observe": {"mean": observe}}
-
-
-def test_instructions_become_energy_by_clock_cycles_current_and_voltage():
-    board = load_board("microbit")
-    made = energy(measured("cortex-m0", "instructions", 100, 4000), board, None)
-    assert made is not None and made["board"] == board.name
-    assert made["act_uj"] == pytest.approx(list(board.energy_uj(100)))
-    assert made["observe_uj"] == pytest.approx(list(board.energy_uj(4000))) and "battery" not in made
 
 
 def test_times_that_a_board_has_measured_are_taken_as_they_are():
@@ -33,15 +25,10 @@ def test_times_that_a_board_has_measured_are_taken_as_they_are():
     assert by_cycles["observe_uj"] == pytest.approx([12.3, 13.2])
 
 
-@pytest.mark.parametrize(("name", "unit"), [("cortex-m3", "instructions"), ("micropython", "µs")])
-def test_what_says_nothing_about_a_board_gives_no_energy(name, unit):
-    assert energy(measured(name, unit, 100, 4000), load_board("microbit"), None) is None
-
-
 def test_a_board_without_a_clock_is_told_so():
     found = {"names": ["board:socket://h:1"], "unit": ""}
     assert energy(found, load_board("pico"), None) is None
-    assert "board:socket://h:1 has no clock; take --core cortex-m0" in why_none(found, load_board("pico"))
+    assert "board:socket://h:1 has no clock; take --core cortex-m0" in why_no_energy(found, load_board("pico"))
 
 
 def test_instructions_of_a_cortex_m3_become_energy_on_a_board_that_executes_them():
@@ -66,7 +53,7 @@ def test_a_run_on_a_cortex_m3_shows_energy_or_says_why_not(capsys, board, says):
 
 @pytest.mark.parametrize(("core", "there"), [("micropython:unix", True), ("cortex-m3", False)])
 def test_a_run_in_micropython_is_told_who_knows_the_boards_times(core, there):
-    said = why_none(measured(core, "µs", 10, 100), load_board("pico"))
+    said = why_no_energy(measured(core, "µs", 10, 100), load_board("pico"))
     assert said.startswith(f"none: what {core} counts is not what rp2040 executes")
     assert ("or ask adamb plan --board rp2040" in said) is there
 
@@ -80,7 +67,7 @@ def test_a_period_that_is_too_short_costs_the_sentence_and_not_the_run():
 
 def test_the_run_shows_energy_and_battery_of_the_board(capsys, tmp_path):
     arguments = ["--episodes", 4, "--seeds", 1, "--quiet", "--json", tmp_path / "r.json"]
-    battery = ["--board", "microbit", "--battery", "1000mAh", "--period", "1s"]
+    battery = ["--board", "microbit", "--battery", "1000mAh@1s"]
     code, out, _ = adamb(capsys, "run", "oil-laplace", "--core", "cortex-m0", *arguments, *battery)
     shown = " ".join(out.replace("│", " ").split())
     assert code == 0 and "µJ a decision on nrf51" in shown and "1000 mAh last" in shown
@@ -93,13 +80,10 @@ def test_the_run_shows_energy_and_battery_of_the_board(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--battery", "1Ah"], "add --period"),
-        (["--battery", "1Ah", "--period", "1s"], "needs the currents of a --board, and --core cortex-m0"),
-        (["--battery", "1Ah", "--period", "1s", "--board", "pico"], "needs the currents of a --board"),
-        (
-            ["--battery", "1Ah", "--period", "1s", "--board", "pico", "--core", "cortex-m3"],
-            "and --core cortex-m0 or board:PORT",
-        ),
+        (["--battery", "1Ah"], "1000mAh@1s"),
+        (["--battery", "1Ah@1s"], "needs the currents of a --board, and --core cortex-m0"),
+        (["--battery", "1Ah@1s", "--board", "pico"], "needs the currents of a --board"),
+        (["--battery", "1Ah@1s", "--board", "pico", "--core", "cortex-m3"], "and --core cortex-m0 or board:PORT"),
     ],
 )
 def test_a_battery_without_what_it_needs_is_one_line(options, says, capsys):

@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 
 from adamb.host_sim import make_problem, simulate
-from adamb.tools.device.emulator import qemu
-from adamb.tools.device.emulator.core import c_folder, defines, sources
-from adamb.tools.device.loop import memory
+from adamb.tools.device.emulator import core
+from adamb.tools.device.emulator.compile import MemoryMap, build_image
+from adamb.tools.device.loop import board, transports
 from support.command import adamb, refused
-from support.qemu_board import machine
+from support.qemu import machine, needs_qemu
 
 FIRMWARE = Path("/usr/share/firmware-microbit-micropython/firmware.hex")
-needs_qemu = pytest.mark.skipif(qemu.version() is None, reason=f"{qemu.PROGRAM}: {qemu.REMEDY}")
 needs_firmware = pytest.mark.skipif(
     not FIRMWARE.exists(), reason="apt-get install firmware-microbit-micropython; it is optional"
 )
@@ -23,17 +22,19 @@ needs_firmware = pytest.mark.skipif(
 
 @needs_qemu
 def test_firmware_in_c_plays_over_its_uart_what_the_c_core_plays_here():
-    program = qemu.build_program(
-        [Path(__file__).with_name("uart_board.c"), memory.FOLDER / "adamb_link.c", *sources()],
-        "mps2-an385",
-        includes=[c_folder(), memory.FOLDER],
-        defines=defines("cortex-m3"),
+    program = build_image(
+        [Path(__file__).with_name("uart_board.c"), transports.FOLDER / "adamb_link.c", *core.sources()],
+        target="cortex-m3",
+        roots=["adamb_reset"],
+        includes=[core.c_folder(), transports.FOLDER],
+        memory=MemoryMap(flash_bytes=4 << 20, ram_bytes=64 << 10),
+        defines=core.defines("cortex-m3"),
     )
     results = []
     with machine("-M", "mps2-an385", "-kernel", str(program)) as place:
-        for core in (f"board:{place}", "c"):
+        for target in (f"board:{place}", "c"):
             problem = make_problem("oil-laplace", [0], episodes=4)
-            results.append(simulate(problem, "adamb", budget_bytes="1KiB", core=core))
+            results.append(simulate(problem, "adamb", budget_bytes="1KiB", core=target))
     there, here = results
     assert there.digest == here.digest and np.array_equal(there.returns, here.returns)
     assert there.target["software"] == "C core" and "act" not in there.target, "it has no clock"
@@ -47,7 +48,7 @@ def test_a_board_whose_heap_is_too_small_is_one_line_and_stays_as_it_was(capsys)
         task = ["oil-laplace", "--budget", "1KiB", "--episodes", 5, "--core", f"board:{place}", "--quiet"]
         for _ in range(2):
             says = refused(capsys, "run", *task)
-            assert "bytes of heap are free" in says and "51200 are needed" in says
+            assert "bytes of heap are free" in says and f"{board.needed_bytes(512)} are needed" in says
 
 
 @needs_qemu

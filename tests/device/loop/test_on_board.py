@@ -11,19 +11,21 @@ import os
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from adamb.firmware_model.host.errors import InputError
 from adamb.host_sim import make_problem, simulate
-from adamb.tools.device.loop import board
-from adamb.tools.device.loop.files import copy_to, lib_files
-from adamb.tools.device.loop.link import Patience
-from adamb.tools.device.loop.port import WAIT
+from adamb.tools.device.loop import board, transports
+from adamb.tools.device.loop.agent import find_targets
+from adamb.tools.device.loop.link import Link, Timeouts
+from adamb.tools.device.loop.transports import WAIT, copy_to, lib_files, target_files
 from adamb.tools.device.micropython.interpreter import interpreter_module, node_program, program_command
+from support.campaigns import few
 from support.command import adamb, refused
-from support.looped import Faults
-from support.micropython import UNIX
+from support.looped import UNIX, Faults
 from support.paths import TESTS
 from support.serial_line import SerialLine
 
@@ -33,7 +35,7 @@ TASK = ("oil-laplace", "--budget", "1KiB", "--episodes", 6, "--seeds", 1)
 
 @pytest.fixture
 def patient(monkeypatch):
-    monkeypatch.setattr(board, "PATIENCE", Patience(reply_seconds=3.0, tries=4, return_seconds=60.0))
+    monkeypatch.setattr(board, "TIMEOUTS", Timeouts(reply_seconds=3.0, tries=4, return_seconds=60.0))
 
 
 @pytest.fixture
@@ -68,7 +70,7 @@ def test_a_board_is_given_what_it_needs_and_left_as_it_was(capsys, tmp_path, lin
 
 def test_what_is_kept_is_used_again_and_another_version_is_not_replaced_unasked(capsys, line, monkeypatch):
     core = f"board:{line.port}"
-    assert adamb(capsys, "run", *TASK, "--core", core, "--keep")[0] == 0
+    assert adamb(capsys, "run", *TASK, "--core", core, "--agent-set", "keep=1")[0] == 0
     assert "adamb_loop" in files(line)
     code, _, error = adamb(capsys, "run", *TASK, "--core", core)
     assert code == 0 and "copying" not in error, "it was there already"
@@ -76,15 +78,21 @@ def test_what_is_kept_is_used_again_and_another_version_is_not_replaced_unasked(
     kept = board.target_files
     monkeypatch.setattr(board, "target_files", lambda kind, **more: {**kept(kind, **more), "more.py": BOARD})
     says = refused(capsys, "run", *TASK, "--core", core, "--quiet")
-    assert "another version is in /adamb_loop on the board; add --keep to replace it" in says
-    assert adamb(capsys, "run", *TASK, "--core", core, "--keep", "--quiet")[0] == 0
+    assert "another version is in /adamb_loop on the board; add --agent-set keep=1 to replace it" in says
+    assert adamb(capsys, "run", *TASK, "--core", core, "--agent-set", "keep=1", "--quiet")[0] == 0
 
 
-def test_a_cable_that_is_pulled_and_plugged_in_again_costs_no_step(line):
+@pytest.mark.parametrize("power", ["on", "lost"])
+def test_a_cable_that_is_pulled_and_plugged_in_again_costs_no_step(line, power):
+    """Also where the board has lost its power meanwhile, and all that it had learnt."""
+
     def pull(line: SerialLine) -> None:
         if line.requests > 40 and not pulled:
             pulled.append(line.requests)
             line.unplug()
+            if power == "lost":
+                line.power_off()
+                line.power_on()
             time.sleep(1)
             line.plug()
 
@@ -95,23 +103,8 @@ def test_a_cable_that_is_pulled_and_plugged_in_again_costs_no_step(line):
     assert there.digest == run("c").digest and np.array_equal(there.returns, run("c").returns)
 
 
-def test_a_board_that_loses_its_power_goes_on_where_it_was(line):
-    def cut(line: SerialLine) -> None:
-        if line.requests > 40 and not done:
-            done.append(line.requests)
-            line.unplug()
-            line.power_off()
-            line.power_on()
-            line.plug()
-
-    done: list[int] = []
-    line.on_bytes = cut
-    there = run(f"board:{line.port}")
-    assert done and there.target["link"]["returns"] == 1 and there.digest == run("c").digest
-
-
 def test_a_board_that_stays_away_is_one_line_and_what_was_done_is_saved(capsys, tmp_path, line, monkeypatch):
-    monkeypatch.setattr(board, "PATIENCE", Patience(reply_seconds=2.0, tries=2, return_seconds=1.0))
+    monkeypatch.setattr(board, "TIMEOUTS", Timeouts(reply_seconds=2.0, tries=2, return_seconds=1.0))
     line.on_bytes = lambda line: line.requests > 100 and line.unplug()
     more = ["--episodes", 40, "--core", f"board:{line.port}", "--out", tmp_path / "run", "--quiet"]
     code, _, error = adamb(capsys, "run", *TASK, *more)
@@ -128,13 +121,13 @@ def served(tmp_path, faults=None, port="ttyUNIX") -> SerialLine:
     """MicroPython that serves the link behind a serial line: the unix build where there is one."""
     folder = tmp_path / port.replace("tty", "files")
     copy_to(folder, "mpy")
-    code = f"import sys; sys.path.insert(0, {str(folder)!r}); {board.MAIN}"
+    code = f"import sys; sys.path.insert(0, {str(folder)!r}); {transports.MAIN}"
     command = [UNIX.program, "-c", code]
     if UNIX.program is None:
         command = program_command(code.replace(str(folder), "/lib"), lib_files("mpy"), folder)
     line = SerialLine(command, tmp_path / port)
-    transport = board.PortTransport(str(line.port))
-    board.Link(transport, Patience(reply_seconds=60.0, tries=1)).hello()  # it has started
+    transport = transports.PortTransport(str(line.port))
+    Link(transport, Timeouts(reply_seconds=60.0, tries=1)).hello()  # it has started
     transport.close()
     line.faults = faults
     return line
@@ -172,9 +165,9 @@ def test_two_boards_share_the_seeds(tmp_path, patient):
             each.close()
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", few([1, 2]))
 def test_a_serial_line_that_damages_what_passes_never_changes_a_result(tmp_path, monkeypatch, seed):
-    monkeypatch.setattr(board, "PATIENCE", Patience(reply_seconds=0.25, tries=40, return_seconds=30.0))
+    monkeypatch.setattr(board, "TIMEOUTS", Timeouts(reply_seconds=0.25, tries=40, return_seconds=30.0))
     faults = (Faults(seed, 0.04), Faults(seed + 100, 0.04))
     line = served(tmp_path, faults)
     try:
@@ -212,7 +205,7 @@ def test_a_port_that_there_is_not_is_one_line(capsys, tmp_path):
 def test_a_port_that_another_run_uses_is_one_line(capsys, tmp_path):
     near, far = os.openpty()
     port = os.ttyname(far)
-    held = board.PortTransport(port)
+    held = transports.PortTransport(port)
     says = refused(capsys, "run", *TASK, "--core", f"board:{port}", "--quiet")
     assert "is in use by another adamb" in says
     held.close()
@@ -228,8 +221,127 @@ def test_a_port_that_another_run_uses_is_one_line(capsys, tmp_path):
 
 def test_a_silent_port_is_one_line(capsys, monkeypatch):
     near, far = os.openpty()
-    monkeypatch.setattr(board, "GREETING", Patience(reply_seconds=0.05, tries=1))
+    monkeypatch.setattr(board, "GREETING", Timeouts(reply_seconds=0.05, tries=1))
     says = refused(capsys, "run", *TASK, "--core", f"board:{os.ttyname(far)}", "--quiet")
     assert "answers neither the link nor at MicroPython's prompt" in says
     os.close(near)
     os.close(far)
+
+
+class Flips:
+    """A line to the board that flips a bit of one byte, so many bytes after the first file was opened."""
+
+    def __init__(self, offset: int, bit: int) -> None:
+        self.at, self.bit, self.passed, self.tail, self.done = offset, bit, -1, b"", 0
+
+    def pass_on(self, data: bytes) -> bytes:
+        if self.passed < 0:
+            self.tail = self.tail[-40:] + data
+            self.passed = 0 if b"/adamb_loop/adamb" in self.tail else -1
+            return data
+        at, self.passed = self.at - self.passed, self.passed + len(data)
+        if not 0 <= at < len(data):
+            return data
+        self.done += 1
+        return data[:at] + bytes([data[at] ^ 1 << self.bit]) + data[at + 1 :]
+
+
+class FirstBytes:
+    """A line that damages the first byte of a file so often: at the first try, and at the second."""
+
+    def __init__(self, times: int) -> None:
+        self.left = times
+
+    def pass_on(self, data: bytes) -> bytes:
+        if self.left and data.startswith((b"w(b'M\\x06", b'w(b"M\\x06')):
+            self.left -= 1
+            return data.replace(b"M", b"L", 1)
+        return data
+
+
+class Clean:
+    def pass_on(self, data: bytes) -> bytes:
+        return data
+
+
+@pytest.mark.parametrize(("offset", "bit"), few([(1777, 6), (900, 0), (5000, 2)], rows=True))
+def test_one_flipped_byte_during_the_copy_is_repaired_by_a_second_try(capsys, line, offset, bit):
+    flips = Flips(offset, bit)
+    line.faults = (flips, Clean())
+    code, _, error = adamb(capsys, "run", *TASK, "--core", f"board:{line.port}")
+    assert code == 0 and flips.done == 1, error
+    assert "adamb_loop" not in files(line)
+
+
+def test_a_byte_flipped_twice_during_the_copy_is_one_line_and_leaves_no_folder(capsys, line):
+    flips = FirstBytes(2)
+    line.faults = (flips, Clean())
+    says = refused(capsys, "run", *TASK, "--core", f"board:{line.port}", "--quiet")
+    assert "cannot be written, twice" in says and "run again" in says and flips.left == 0
+    line.faults = None
+    assert "adamb_loop" not in files(line)
+    assert adamb(capsys, "run", *TASK, "--core", f"board:{line.port}", "--quiet")[0] == 0
+
+
+def test_a_cable_pulled_during_the_copy_is_one_line_and_the_next_run_repairs_it(capsys, line):
+    def pull(line: SerialLine) -> None:
+        if line.passed > 12_000 and not pulled:
+            pulled.append(line.passed)
+            line.unplug()
+
+    pulled: list[int] = []
+    line.on_bytes = pull
+    says = refused(capsys, "run", *TASK, "--core", f"board:{line.port}", "--quiet")
+    assert pulled and "board:" in says and "Traceback" not in says
+    line.plug()
+    time.sleep(0.1)
+    assert "adamb_loop" in files(line), "the pulled cable left half a copy"
+    code, _, error = adamb(capsys, "run", *TASK, "--core", f"board:{line.port}")
+    assert code == 0 and f"copying {len(target_files('mpy'))} files" in error
+    assert "adamb_loop" not in files(line)
+
+
+@pytest.mark.parametrize("text", ["COM3", "com3", r"\\.\COM3"])
+def test_a_port_of_windows_is_one_port_however_it_is_written(text):
+    assert transports.one_name(text) == "COM3"
+    (target,) = find_targets(f"board:{text}")
+    assert target.port == text, "what is opened is what the user wrote"
+
+
+def test_one_board_named_twice_is_refused(tmp_path):
+    (tmp_path / "device").touch()
+    (tmp_path / "link").symlink_to("device")
+    for names in ("board:COM3,board:com3", f"board:{tmp_path}/device,board:{tmp_path}/link"):
+        with pytest.raises(InputError, match="is there twice"):
+            find_targets(names)
+
+
+@pytest.mark.parametrize(("there", "says"), [(["COM3"], "in use by another program"), (["COM4"], "there are COM4")])
+def test_a_port_of_windows_that_does_not_open_is_taken_or_not_there(monkeypatch, there, says):
+    monkeypatch.setattr(transports, "port_names", lambda: there)
+    assert says in transports._reason("com3", PermissionError(13, "Access is denied."))
+
+
+class LineOfWindows:
+    """A line as on Windows: no handle."""
+
+    timeout = None
+
+    def __init__(self, data: bytes, after: int) -> None:
+        self.data, self.after = data, after
+
+    @property
+    def in_waiting(self) -> int:
+        self.after -= 1
+        return len(self.data) if self.after < 0 else 0
+
+    def read(self, count: int) -> bytes:
+        found, self.data = self.data[:count], self.data[count:]
+        return found
+
+
+def test_a_line_without_a_handle_is_read_when_something_arrives():
+    transport = transports.PortTransport.__new__(transports.PortTransport)
+    transport.port, transport.remote = "COM3", SimpleNamespace(serial=LineOfWindows(b"~abc\n", after=5))
+    assert transport.read(5.0) == b"~abc\n"
+    assert transport.read(0.0) == b"", "nothing more, and no error"

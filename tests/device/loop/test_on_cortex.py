@@ -7,12 +7,13 @@ import json
 import numpy as np
 import pytest
 
-from adamb.budgets.errors import AdambError
+from adamb.firmware_model.host.errors import AdambError
 from adamb.host_sim import make_problem, simulate
 from adamb.host_sim.agents import make_agent
-from adamb.host_sim.registry import problem_names
+from adamb.host_sim.problem import with_seeds
+from adamb.host_sim.problems import problem_names
 from adamb.tools.device.emulator.core import EmulatedCore
-from adamb.tools.device.loop.memory import MemoryTransport
+from adamb.tools.device.loop.transports import MemoryTransport
 from support.command import adamb, refused
 from support.looped import play, session
 
@@ -46,7 +47,7 @@ def test_a_call_over_the_link_counts_the_instructions_of_the_call_alone(cpu):
 @pytest.mark.parametrize("name", [name for name in problem_names() if not name.startswith("cache-2")])
 def test_an_instance_alone_repeats_what_it_does_among_others(name):
     among = make_problem(name, [3, 5], episodes=2)
-    alone = among.alone(1)
+    alone = with_seeds(among, [5])
     assert alone.seeds == [5] and alone.horizon == among.horizon and alone.params == among.params
     for _ in range(2):
         assert np.array_equal(among.begin_episode()[1:], alone.begin_episode())
@@ -72,7 +73,7 @@ class Poked(MemoryTransport):
 
 def poked(monkeypatch, **fields):
     kind = type("Poked", (Poked,), fields)
-    monkeypatch.setattr("adamb.tools.device.loop.memory.MemoryTransport", kind)
+    monkeypatch.setattr("adamb.tools.device.loop.transports.MemoryTransport", kind)
 
 
 def test_a_damaged_word_is_named_and_what_was_measured_is_kept(monkeypatch):
@@ -93,7 +94,7 @@ def test_a_program_that_computes_otherwise_is_named_with_step_and_word(monkeypat
             super().write(data)
             self.machine.write(self._block + 2 * 44, b"\x02\x00")
 
-    monkeypatch.setattr("adamb.tools.device.loop.memory.MemoryTransport", Other)
+    monkeypatch.setattr("adamb.tools.device.loop.transports.MemoryTransport", Other)
     says = r"episode 1, step 0, act: word 44 \(.*\) is 2 there, \d+ in the C core"
     with pytest.raises(AdambError, match=says):
         run("cortex-m0")
@@ -108,7 +109,7 @@ def test_seeds_that_took_their_turn_are_kept_when_a_run_is_stopped():
 
     problem = make_problem("oil-laplace", [4, 5, 6, 7], episodes=6)
     agent = make_agent("adamb", problem, budget_bytes=1024, core="cortex-m0")
-    result = simulate(problem, agent, progress=stop_in_the_third)
+    result = simulate(problem, agent, observers=[stop_in_the_third])
     assert result.interrupted and result.seeds == (4, 5) and result.episodes == 6
     assert [(each["seed"], each["episodes"]) for each in result.unfinished] == [(6, 5)]
     assert len(result.unfinished[0]["returns"]) == 5
@@ -116,20 +117,20 @@ def test_seeds_that_took_their_turn_are_kept_when_a_run_is_stopped():
 
 
 def test_the_table_and_the_file_show_what_was_measured_there(capsys, tmp_path):
-    arguments = ["--episodes", 4, "--seeds", 2, "--budget", "1KiB", "--quiet", "--out", tmp_path / "run"]
-    code, out, _ = adamb(capsys, "run", "oil-laplace", "--core", "cortex-m0", *arguments)
+    arguments = ["--episodes", 4, "--seeds", 2, "--budget", "1KiB", "--quiet", "--out"]
+    code, out, _ = adamb(capsys, "run", "oil-laplace", "--core", "cortex-m0", *arguments, tmp_path / "run")
     assert code == 0 and "act, on the target" in out and "as --core c gives it" in out
     summary = json.loads((tmp_path / "run" / "run.json").read_text())
     assert summary["core"] == "cortex-m0" and summary["target"]["observe"]["most"] > 100
-    code, _, _ = adamb(capsys, "run", "oil-laplace", "--core", "c", *arguments, "--force")
-    same = json.loads((tmp_path / "run" / "run.json").read_text())
+    code, _, _ = adamb(capsys, "run", "oil-laplace", "--core", "c", *arguments, tmp_path / "here")
+    same = json.loads((tmp_path / "here" / "run.json").read_text())
     assert code == 0 and same["digest"] == summary["digest"] and same["target"] is None
 
 
 def test_compare_and_sweep_take_targets_too(capsys, tmp_path):
     code, out, _ = adamb(
-        capsys, "compare", "oil-laplace", "--core", "cortex-m0", "--budgets", "1KiB", "--cap", "1KiB",
-        "--only", "centre", "--episodes", 5, "--seeds", 2, "--quiet", "--json", "-",
+        capsys, "compare", "oil-laplace", "--agent-set", "core=cortex-m0", "--budgets", "1KiB", "--cap", "1KiB",
+        "--agents", "centre", "--episodes", 5, "--seeds", 2, "--json", "-",
     )  # fmt: skip
     assert code == 0 and json.loads(out)["rows"][0]["options"] == {"core": "cortex-m0"}
     (tmp_path / "s.toml").write_text(

@@ -7,17 +7,15 @@ import shutil
 import numpy as np
 import pytest
 
-from adamb.budgets.errors import AdambError
 from adamb.firmware_model import _spec
+from adamb.firmware_model.host.errors import AdambError
 from adamb.host_sim import make_problem, simulate
 from adamb.tools.device.emulator.core import HostCore
-from adamb.tools.device.loop import board, process
-from adamb.tools.device.loop.link import Link, LinkLost, Patience
+from adamb.tools.device.loop import board, transports
+from adamb.tools.device.loop.link import Link, LinkLost, Timeouts
 from adamb.tools.device.settings import DeviceSettings
 from support.command import refused
-from support.looped import play
-from support.micropython import UNIX
-from support.paths import ROOT
+from support.looped import UNIX, play
 
 CORES = ["micropython", pytest.param(f"micropython:{UNIX.program}", marks=UNIX.needed)]
 
@@ -40,7 +38,7 @@ def test_options_reach_the_target(options):
     assert run("micropython", seeds=(3,), **options).digest == run("c", seeds=(3,), **options).digest
 
 
-class Dying(process.ProcessTransport):
+class Dying(transports.ProcessTransport):
     """A process that dies before its fortieth request, once."""
 
     left = 40
@@ -54,7 +52,7 @@ class Dying(process.ProcessTransport):
 
 
 def test_a_target_that_dies_is_started_again_with_its_block(monkeypatch):
-    monkeypatch.setattr(process, "ProcessTransport", Dying)
+    monkeypatch.setattr(transports, "ProcessTransport", Dying)
     there = run("micropython", seeds=(5,))
     assert there.digest == run("c", seeds=(5,)).digest and there.target["link"]["returns"] == 1
 
@@ -67,7 +65,7 @@ def test_a_target_that_stays_away_ends_the_run_and_keeps_what_was_done(monkeypat
             super().__init__(command)
 
     Dying.left = 60
-    monkeypatch.setattr(process, "ProcessTransport", Gone)
+    monkeypatch.setattr(transports, "ProcessTransport", Gone)
     with pytest.raises(AdambError, match=r"micropython: .*has not come back") as caught:
         run("micropython", seeds=(5,))
     kept = caught.value.partial
@@ -89,14 +87,8 @@ def test_a_program_that_is_no_micropython_is_one_line(capsys):
 
 
 def test_keep_is_for_boards(capsys):
-    line = refused(capsys, "run", "oil-laplace", "--core", "micropython", "--keep")
-    assert "keep = True: is for board:PORT" in line
-
-
-def test_the_document_states_the_heap_and_the_files_of_the_code():
-    said = " ".join((ROOT / "docs" / "in-the-loop.md").read_text(encoding="utf-8").split())
-    assert f"1 KiB, core and link ask for {board.needed_bytes(512)} bytes of free heap" in said
-    assert f"The core and the link, {len(board.target_files('mpy'))} files of bytecode" in said
+    line = refused(capsys, "run", "oil-laplace", "--core", "micropython", "--agent-set", "keep=1")
+    assert "keep = 1: is for board:PORT" in line
 
 
 @UNIX.needed
@@ -105,13 +97,13 @@ def test_the_heap_that_a_board_is_asked_for_is_enough():
     needed = board.needed_bytes(512)
 
     def command(folder):
-        process.copy_to(folder, "mpy")
-        code = f"import sys; sys.path.insert(0, {str(folder)!r}); {process.MAIN}"
+        transports.copy_to(folder, "mpy")
+        code = f"import sys; sys.path.insert(0, {str(folder)!r}); {transports.MAIN}"
         return [UNIX.program, "-X", f"heapsize={needed}w", "-c", code]
 
-    transport = process.ProcessTransport(command)
+    transport = transports.ProcessTransport(command)
     config = DeviceSettings(1, 1, 5, seed=3).config()
-    link = Link(transport, Patience(reply_seconds=30.0, tries=1))
+    link = Link(transport, Timeouts(reply_seconds=30.0, tries=1))
     link.hello()
     assert link.init(config, 512) == 0
     play(link, HostCore(config, 512), 100, seed=1)

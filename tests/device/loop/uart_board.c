@@ -1,6 +1,6 @@
-/* A board in C that serves the link on its UART: QEMU's mps2-an385, whose UART is ARM's CMSDK one. */
+/* A board in C that serves the link on its UART: QEMU's mps2-an385, whose UART is ARM's CMSDK one. Its reset copies and
+ * clears nothing, because neither core nor link have variables. */
 #include "adamb_link.h"
-#include "startup.h"
 
 enum { CAPACITY = 4096 };
 enum { STATE_TX_FULL = 1, STATE_RX_FULL = 2, CTRL_ENABLE = 3, DIVIDER = 16 };
@@ -11,7 +11,7 @@ typedef struct {
 
 #define UART ((uart_registers *)0x40004000u)
 
-extern uint8_t adamb_ram_start;
+extern uint32_t adamb_ram_start, adamb_ram_end;
 
 static void send(const uint8_t *bytes, uint32_t count)
 {
@@ -22,10 +22,11 @@ static void send(const uint8_t *bytes, uint32_t count)
     }
 }
 
-int device_main(void)
+void adamb_reset(void);
+void adamb_reset(void)
 {
     adamb_link *link = (adamb_link *)(void *)&adamb_ram_start;
-    uint16_t *block = (uint16_t *)(void *)(&adamb_ram_start + 512);
+    uint16_t *block = (uint16_t *)(void *)(&adamb_ram_start + 128);
     UART->divider = DIVIDER;
     UART->ctrl = CTRL_ENABLE;
     adamb_link_start(link, block, CAPACITY, 0, ADAMB_LINK_NO_CLOCK);
@@ -35,3 +36,14 @@ int device_main(void)
         send(link->reply, adamb_link_take(link, (uint8_t)UART->data));
     }
 }
+
+static void fault(void)
+{
+    for (;;) {
+    }
+}
+
+__attribute__((section(".vectors"), used)) static const uintptr_t vectors[16] = {
+    (uintptr_t)&adamb_ram_end, (uintptr_t)adamb_reset, (uintptr_t)fault, (uintptr_t)fault,
+    (uintptr_t)fault,          (uintptr_t)fault,       (uintptr_t)fault,
+};

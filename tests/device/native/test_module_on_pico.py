@@ -11,18 +11,16 @@ from typing import Any
 
 import pytest
 
-from adamb.tools.device.emulator.compile import MemoryMap
+from adamb.tools.device.emulator.compile import Image, MemoryMap
 from adamb.tools.device.emulator.core import HOT_PATH
 from adamb.tools.device.emulator.cortex_m import Machine
-from adamb.tools.device.emulator.elf import Image
 from adamb.tools.device.extras import DeviceToolMissing
-from adamb.tools.device.micropython import pico
-from support import replay
+from support import micropython_sources as sources
 from support.board_controller import BoardController
 from support.paths import VECTORS
 from support.replay import Replay
 
-_WHY = pico.missing()
+_WHY = sources.pico_missing()
 needs_pico = pytest.mark.skipif(_WHY is not None, reason=str(_WHY))
 FLASH, RAM = 0x1000_0000, 0x2000_0000
 MEMORY = MemoryMap(flash_origin=FLASH, flash_bytes=2 << 20, ram_origin=RAM, ram_bytes=264 * 1024)
@@ -33,7 +31,7 @@ ROM_TABLE, ROM_PLACE = "aeabi_mem_funcs", FLASH + (1 << 20)
 
 @pytest.fixture(scope="module")
 def image() -> Image:
-    return Image(pico.firmware())
+    return Image(sources.pico_firmware())
 
 
 @needs_pico
@@ -48,20 +46,16 @@ def test_cmake_links_module_and_core_into_flash_and_nothing_into_ram(image: Imag
 
 @needs_pico
 @pytest.mark.parametrize("name", ["default-1-1-h5", "tracking-2-1-h16-reclaim"])
-def test_the_core_of_the_firmware_replays_recorded_streams(
-    image: Image, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_core_of_the_firmware_replays_recorded_streams(image: Image, name: str) -> None:
     (table,) = [each.address for each in image.symbols if each.name == ROM_TABLE]
 
-    def start(_: str, config: Any, words: int) -> Any:
+    def start(config: Any, words: int) -> BoardController:
         machine = Machine(image, memory=MEMORY)
         machine.write(ROM_PLACE, MEMSET)
         machine.write(table, struct.pack("<I", ROM_PLACE | 1))
-        made = BoardController(config, words, machine)
-        return made.code or made
+        return BoardController(config, words, machine)
 
-    monkeypatch.setattr(replay, "start", start)
-    assert Replay(VECTORS / f"{name}.jsonl", "pico").play() > 100
+    assert Replay(VECTORS / f"{name}.jsonl", "pico", start=start).play() > 100
 
 
 def test_libraries_that_are_not_there_are_named_with_the_way_to_get_them(monkeypatch, tmp_path: Path) -> None:
@@ -69,8 +63,8 @@ def test_libraries_that_are_not_there_are_named_with_the_way_to_get_them(monkeyp
     (tmp_path / "py" / "dynruntime.mk").touch()
     monkeypatch.setenv("MPY_DIR", str(tmp_path))
     monkeypatch.setattr("shutil.which", lambda program: program)
-    assert str(pico.missing()).startswith("pico-sdk, tinyusb, mbedtls in MicroPython's lib: ")
+    assert str(sources.pico_missing()).startswith("pico-sdk, tinyusb, mbedtls in MicroPython's lib: ")
     with pytest.raises(DeviceToolMissing, match="submodules"):
-        pico.firmware()
+        sources.pico_firmware()
     with pytest.raises(DeviceToolMissing, match="Debian's sources"):
-        pico.fetch()
+        sources.fetch_pico()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from adamb.host_sim import make_problem, simulate
-from adamb.tools.device.micropython import sources
+from adamb.tools.device.micropython import builds
 from adamb.tools.device.settings import DeviceSettings
 from support.native import CALLS, NATIVE, UnixBoard, differences, heap_growth, needs_unix, replayed, selftest
 from support.paths import VECTORS
@@ -21,21 +21,21 @@ STREAMS = sorted(path for path in VECTORS.glob("*.jsonl") if not path.name.start
 def board(request, tmp_path_factory: pytest.TempPathFactory) -> UnixBoard:
     """No Python core is on it."""
     folder = tmp_path_factory.mktemp("board")
-    made = UnixBoard(sources.unix_program(native=request.param == "module"), folder)
+    made = UnixBoard(builds.unix_program(native=request.param == "module"), folder)
     if request.param == "mpy":
-        made.put({"/adamb.mpy": sources.native_mpy("x64")})
+        made.put({"/adamb.mpy": builds.native_mpy("x64")})
     return made
 
 
 def test_the_self_test_passes_with_the_c_core(board: UnixBoard, pico: Path) -> None:
     assert selftest(board, pico) == "PASS\n"
-    script = f"from adamb.firmware_model import core\n{NATIVE}"
+    script = f"from adamb import core\n{NATIVE}"
     assert board.run(script).require_success().output == "True\n"
 
 
 def test_the_self_test_passes_with_the_python_core(python_board: UnixBoard, pico: Path) -> None:
     assert selftest(python_board, pico) == "PASS\n"
-    assert python_board.run(f"from adamb.firmware_model import core\n{NATIVE}").output == "False\n"
+    assert python_board.run(f"from adamb import core\n{NATIVE}").output == "False\n"
 
 
 def test_every_call_right_or_wrong_gives_what_the_python_core_gives(board, python_board) -> None:
@@ -65,7 +65,7 @@ def test_many_steps_with_the_heap_locked_take_not_one_byte(board: UnixBoard, opt
 
 def test_collections_of_garbage_leave_the_module_alone(board: UnixBoard) -> None:
     script = (
-        "import gc\nfrom adamb.firmware_model import core, guard, unit\nfrom array import array\n"
+        "import gc\nfrom adamb import core, guard, unit\nfrom array import array\n"
         "for k in range(50):\n    gc.collect()\n    made = [bytearray(4000) for _ in range(40)]\n"
         "    controller = core.init(core.Config(), array('H', bytes(2048)))\n"
         "    assert controller.act(0, [k], array('H', [0])) == 0 and unit.init(0, 9).code(9) == 65535\n"
@@ -75,7 +75,7 @@ def test_collections_of_garbage_leave_the_module_alone(board: UnixBoard) -> None
 
 
 def test_a_run_in_the_loop_takes_the_c_core_of_the_program() -> None:
-    program = sources.unix_program(native=True)
+    program = builds.unix_program(native=True)
     results = []
     for core in (f"micropython:{program}", "c"):
         problem = make_problem("oil-laplace", [0], episodes=8)

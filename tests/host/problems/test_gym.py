@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from adamb.budgets.errors import InputError
+from adamb.firmware_model.host.errors import InputError
 from adamb.host_sim import gym_env
 from adamb.host_sim.agents import make_agent
 from adamb.host_sim.problem import make_problem, problem_names
@@ -36,17 +36,22 @@ def test_the_single_environment_is_the_vectorised_problem_bit_for_bit(name):
         observation, info = env.reset(seed=42 if episode == 0 else None)
         states = problem.begin_episode()
         assert (observation == states[1]).all() and info["episode"] == episode
+        assert "reward" not in info and (info.get("state", observation) == observation).all()
         for h in range(problem.horizon):
             action = rng.random(problem.d_a)
             rewards, states = problem.step(h, np.stack([action, action]))
             observation, reward, terminated, truncated, _ = env.step(action)
             assert (observation == states[1]).all() and reward == rewards[1]
             assert terminated == (h == problem.horizon - 1) and not truncated
+        assert env.spec.max_episode_steps == problem.horizon
 
 
 def test_the_end_of_a_window_of_a_continuing_task_is_a_truncation():
     env = gym.make("AdaMB/OilLaplace-v0", continuing=True, horizon=1)
     env.reset(seed=0)
+    for wrong in ([0.1, 0.2], [], "x", [[0.1, 0.2]]):
+        with pytest.raises(InputError, match="action = "):
+            env.step(wrong)
     assert env.step(np.array([0.5]))[2:4] == (False, True)
 
 
@@ -55,7 +60,7 @@ def test_options_of_the_problem_are_options_of_the_environment():
     observation, _ = env.reset(seed=1)
     assert observation.tolist() == [0.5]
     assert env.step(np.array([0.5]))[1] == pytest.approx(1 - 2 * 0.25**2)
-    assert env.unwrapped.problem.horizon == 7
+    assert env.unwrapped.problem.horizon == env.spec.max_episode_steps == 7
     with pytest.raises(InputError, match="did you mean lam"):
         gym.make("AdaMB/OilQuadratic-v0", lamm=2)
 
@@ -94,12 +99,11 @@ def play(problem, episodes=3, draw=0):
     ],
 )
 def test_gymnasium_environments_run_in_the_unit_cube(name, d_s, d_a, params):
-    runs = [play(make_problem(name, [1, 2], horizon=30, params=params)) for _ in range(2)]
-    problem = make_problem(name, [1, 2], horizon=30, params=params)
-    assert (problem.d_s, problem.d_a) == (d_s, d_a)
-    assert runs[0].tobytes() == runs[1].tobytes()
-    assert runs[0].min() >= 0 and runs[0].max() <= 1 and np.ptp(runs[0]) > 0.1
-    problem.close()
+    problems = [make_problem(name, [1, 2], horizon=30, params=params) for _ in range(2)]
+    first, again = map(play, problems)
+    assert (problems[0].d_s, problems[0].d_a) == (d_s, d_a)
+    assert first.tobytes() == again.tobytes()
+    assert first.min() >= 0 and first.max() <= 1 and np.ptp(first) > 0.1
 
 
 def test_discrete_spaces_map_to_cells_and_every_value_is_reached():
@@ -176,19 +180,19 @@ def test_rewards_outside_their_bounds_are_clipped_counted_and_told(scripted, rew
     problem = make_problem(scripted, [0, 1], horizon=4, params=params)
     problem.begin_episode()
     assert [problem.step(h, np.zeros((2, 1)))[0].tolist() for h in range(2)] == [[0.5, 0.5], [scaled] * 2]
-    assert problem.figures()["clipped_rewards"].tolist() == [1, 1]
-    (note,) = problem.notes()
+    assert problem.report().figures["clipped_rewards"].tolist() == [1, 1]
+    (note,) = problem.report().notes
     assert "2 rewards" in note and "outside 0 to 1" in note and f"--set {side}" in note
 
 
 def test_random_play_that_meets_no_reward_assumes_0_to_1_and_says_so():
     lake = make_problem("gym:FrozenLake-v1", [0], horizon=20, params={"make": '{"is_slippery": false}'})
     assert lake.describe()["reward_bounds"] == [0.0, 1.0]
-    assert "0 to 1 is assumed" in lake.notes()[0]
+    assert "0 to 1 is assumed" in lake.report().notes[0]
     lake.begin_episode()
     path = [1, 1, 2, 1, 2, 2]  # down, down, right, down, right, right: the goal of the fixed map
     rewards = [lake.step(h, np.array([[(move + 0.5) / 4]]))[0][0] for h, move in enumerate(path)]
-    assert rewards == [0, 0, 0, 0, 0, 1] and lake.figures()["clipped_rewards"][0] == 0
+    assert rewards == [0, 0, 0, 0, 0, 1] and lake.report().figures["clipped_rewards"][0] == 0
 
 
 def test_bounds_nobody_gave_are_probed_and_said(scripted):
@@ -227,7 +231,7 @@ def test_what_cannot_be_driven_is_refused_with_the_reason(name, params, options,
 @pytest.mark.parametrize(
     "name, params, remedies",
     [
-        ("gym:Pendulum-v1", {}, ["horizon = 200", "--horizon 31", "--continuing"]),
+        ("gym:Pendulum-v1", {}, ["horizon = 200", "--set horizon=31", "--set continuing=yes"]),
         ("gym:CartPole-v1", {"repeat": 20}, ["d_s = 4", "must be 1 to 3", "--set observe=0,2,3", "wrapper"]),
     ],
 )
@@ -252,12 +256,3 @@ def test_an_id_that_is_out_of_date_is_answered_in_one_line(monkeypatch, old_is_t
             with pytest.raises(InputError, match="Aged-v2") as refused:
                 make_problem("gym:Aged-v1", [0])
             assert "\n" not in str(refused.value)
-
-
-def test_a_continuing_environment_is_not_reset_unless_it_has_ended():
-    bounds = {"reward_low": -17, "reward_high": 0}
-    problem = make_problem("gym:Pendulum-v1", [0], horizon=3, continuing=True, params=bounds)
-    problem.begin_episode()
-    for h in range(3):
-        _, last = problem.step(h, np.array([[0.9]]))
-    assert (problem.begin_episode() == last).all()

@@ -15,10 +15,10 @@ def test_after_a_truncation_the_learner_sees_the_last_observation_and_acts_from_
     problem.begin_episode()
     for h in range(8):
         reward, following = problem.step(h, np.array([[0.5]]))
-        acting = problem.resumed(following)
+        acting = problem.state.copy()
         assert 0 < reward[0] < 1
         assert (acting != following).any() == (h == 4) and not problem.info()["ended"][0]
-    figures = problem.figures()
+    figures = problem.report().figures
     assert (figures["truncations"][0], figures["terminations"][0]) == (1, 0)
     assert figures["ended_return"][0] < -1
 
@@ -47,8 +47,8 @@ def test_a_termination_at_the_limit_of_time_is_a_termination_and_a_continuing_ru
             problem.begin_episode()
             steps = [problem.step(h, np.array([[0.5]]))[0][0] for h in range(3)]
             assert steps == [0.5, 0.5, 0.0]
-        assert problem.figures()["terminations"][0] == 2 and problem.figures()["truncations"][0] == 0
-        assert problem.figures()["ended_return"][0] == 1.0
+        assert problem.report().figures["terminations"][0] == 2 and problem.report().figures["truncations"][0] == 0
+        assert problem.report().figures["ended_return"][0] == 1.0
     finally:
         del gym.registry["AdambEnds-v0"]
 

@@ -1,10 +1,8 @@
 """A mistake in an environment ends a command with one line; an environment of one's own needs no id."""
 
-import numpy as np
 import pytest
 
-from adamb.host_sim.problem import make_problem
-from adamb.host_sim.sweep.spec import Cell
+from adamb.host_sim.experiments.cell import Cell
 from support.command import adamb, refused
 
 ENVIRONMENTS = """
@@ -64,7 +62,7 @@ class Words(Right):
 class Bare(Right):
     action_space = None
 """
-PLAY = ["--horizon", 5, "--episodes", 3, "--seeds", 2, "--quiet"]
+PLAY = ["--set", "horizon=5", "--episodes", 3, "--seeds", 2, "--quiet"]
 
 
 @pytest.fixture
@@ -73,7 +71,6 @@ def file(tmp_path):
     return f"gym:{tmp_path / 'own.py'}"
 
 
-@pytest.mark.parametrize("bounds", [(), ("--set", "reward_low=0", "--set", "reward_high=1")])
 @pytest.mark.parametrize("name, line", [
     ("Divides", "own.py, line 24, step: ZeroDivisionError: division by zero"),
     ("Fails", "own.py, line 29, reset: RuntimeError: no sensor"),
@@ -85,8 +82,8 @@ def file(tmp_path):
     ("Bare", "action_space = None:"),
     ("Nobody", "class = 'Nobody': is not an Env in"),
 ])  # fmt: skip
-def test_a_mistake_in_an_environment_is_one_line_with_its_place(capsys, file, name, line, bounds):
-    assert line in refused(capsys, "run", f"{file}:{name}", *PLAY, *bounds)
+def test_a_mistake_in_an_environment_is_one_line_with_its_place(capsys, file, name, line):
+    assert line in refused(capsys, "run", f"{file}:{name}", *PLAY)
 
 
 @pytest.mark.parametrize("name, make, line", [
@@ -99,28 +96,18 @@ def test_keyword_arguments_that_an_environment_cannot_take_are_one_line(capsys, 
 
 
 def test_an_environment_from_a_file_is_played_with_its_keyword_arguments(capsys, file):
-    code, out, error = adamb(capsys, "run", f"{file}:Right", *PLAY, "--set", 'make={"scale": 2}')
+    run = ["run", f"{file}:Right", *PLAY, "--set", "reward_low=0", "--set", "reward_high=0.4"]
+    code, out, error = adamb(capsys, *run, "--set", 'make={"scale": 2}')
     assert code == 0 and "in its own units" in out, error
-    assert "line 12, __init__: ZeroDivisionError" in refused(
-        capsys, "run", f"{file}:Right", *PLAY, "--set", 'make={"scale": 0}'
-    )
-    problem = make_problem(f"{file}:Right", [0], horizon=5, params={"reward_low": 0, "reward_high": 1})
-    assert (problem.begin_episode() == 0.5).all()
-    assert np.allclose(problem.step(0, np.zeros((1, 1)))[0], 0.5)
-
-
-def cell(problem, **params):
-    return Cell(
-        problem, problem, tuple(params.items()), "random", "random", (), None, None, (0,), 5, 5, "random",
-        "none", False,
-    )  # fmt: skip
+    assert "--set reward_high=0.5 takes them all" in error, "what left its bounds is played on and told"
+    assert "line 12, __init__: ZeroDivisionError" in refused(capsys, *run, "--set", 'make={"scale": 0}')
 
 
 @pytest.mark.parametrize("place", ["environment", "wrapper"])
 def test_a_sweep_plays_again_after_the_file_of_an_environment_or_a_wrapper_changed(tmp_path, file, place):
     own = f"{file}:Right"
-    wrapped = {"wrapper": own.removeprefix("gym:")}
-    job = cell(own) if place == "environment" else cell("gym:Pendulum-v1", **wrapped)
+    name, params = (own, ()) if place == "environment" else ("gym:Pendulum-v1", (("wrapper", own[4:]),))
+    job = Cell(name, name, params, "random", "random", (), None, None, (0,), 5, 5, "random", "none", False)
     before = job.key()
     assert job.key() == before
     (tmp_path / "own.py").write_text(ENVIRONMENTS + "# another version\n")

@@ -40,20 +40,20 @@ def gain(learner, rule):
 
 @pytest.mark.parametrize("name", PLANTS)
 def test_after_300_episodes_the_controller_earns_more_than_the_usual_rule(name, learnt):
-    found = gain(learnt(name), returns(name, f"baseline:{USUAL[name]}"))
+    found = gain(learnt(name), returns(name, f"rule:{USUAL[name]}"))
     assert found.mean - found.ci95 > 0.1, f"{name}: {found}, seeds {SEEDS}"
 
 
 def test_sealing_bags_the_controller_is_level_with_a_loop_planned_for_every_period(learnt):
     """Level: not a thirtieth of the five rewards below; and above the best duty of all, known beforehand."""
-    for rule, margin in (("baseline:planned-pi", 5 / 30), ("static", 0.0)):
+    for rule, margin in (("rule:planned-pi", 5 / 30), ("static", 0.0)):
         found = gain(learnt("plant-heater"), returns("plant-heater", rule))
         assert found.mean - found.ci95 > -margin, f"{rule}: {found}, seeds {SEEDS}"
 
 
 def test_after_another_film_the_controller_learns_again():
     course = returns("plant-heater", "adamb", 1200, drift="half", params={"c": 0.2})
-    rule = returns("plant-heater", "baseline:pi", 1200, drift="half", params={"c": 0.2})
+    rule = returns("plant-heater", "rule:pi", 1200, drift="half", params={"c": 0.2})
     found = estimate((course - rule)[:, 900:].mean(axis=1))
     assert found.mean - found.ci95 > 0.1, f"{found}, seeds {SEEDS}"
 
@@ -71,7 +71,7 @@ def earned(name, aims, loop_gain, rate):
 
 @pytest.mark.parametrize("name", ["plant-heater", "plant-motor", "plant-clock"])
 def test_no_other_gains_make_the_loop_better_by_a_fiftieth(name):
-    loop = make_problem(name, [0]).baselines()["pi"]
+    loop = make_problem(name, [0]).rules()["pi"]
     sign = -1.0 if loop.gain < 0 else 1.0
     chosen = earned(name, loop.aims, loop.gain, loop.rate)
     others = {

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from adamb.host_sim.agents.reference.views import view_leaf
+from adamb.host_sim.agents.reference import view_leaf
 from support.reference_runs import drive, leaf_at, make, visit
 
 # --- hand-computed updates --------------------------------------------------------------------------------
@@ -101,13 +101,6 @@ def test_theoretical_bonuses_are_those_of_the_paper():
     assert wide.learners[0].bonus(0, 2, 16) == pytest.approx(reward_part + deep)
 
 
-def test_a_smaller_diameter_counts_as_soon_as_a_ball_is_split():
-    agent = make(horizon=1, bonus="theory", gamma=3, phi=1, L_r=1)
-    visit(agent, 0, [0.3], 0.5, [0.0])
-    expected = 0.5 + math.sqrt(8 * math.log(2 * 100**2 / 0.05)) + 4 / 2
-    assert [leaf.q for leaf in agent.leaves(0, 0)] == pytest.approx([expected] * 4)
-
-
 def test_self_tuning_bonus_shrinks_as_rewards_grow():
     agent = make(horizon=1, bonus="auto", phi=100)
     visit(agent, 0, [0.3], 0.8, [0.0])
@@ -150,9 +143,7 @@ def test_expectation_is_transition_estimate_times_value(envelope):
     drive(agent, 150)
     learner = agent.learners[0]
     cells = agent.state_cells(0, 1)
-    for ball, leaf in [
-        (ball, view_leaf(learner, ball)) for ball in learner.roots[0].walk() if ball.children is None
-    ]:
+    for ball, leaf in [(ball, view_leaf(learner, ball)) for ball in learner.roots[0].walk() if ball.children is None]:
         expected = 0.0
         for (low, high), mass in leaf.next_states.items():
             centre = np.add(low, high) / 2

@@ -8,17 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from adamb.host_sim.agent import Shape
+from adamb.host_sim.agents import Shape
 from adamb.host_sim.agents.reference import ReferenceAgent
 from adamb.host_sim.problem import make_problem
-from support.reference_runs import (
-    RUNS,
-    Wandering,
-    assert_tiles_the_unit_cube,
-    finished_runs,
-    level_filling,
-    play,
-)
+from support.reference_runs import RUNS, Wandering, assert_tiles_the_unit_cube, finished_runs, level_filling, play
 
 VALUES = {
     "split": ["own", "inherited"],
@@ -89,10 +82,6 @@ def test_leaves_stay_within_the_exact_bound_and_that_of_the_paper(run):
         assert leaves <= level_filling(episodes, d, costs)
         if episodes >= s.phi:
             assert leaves <= 4**d * (episodes / s.phi) ** (d / (d + s.gamma))
-
-
-def test_level_filling_gives_the_documented_number():
-    assert level_filling(2000, 2, [max(1, 8**level - 1) for level in range(9)]) == 67
 
 
 @RUNS
@@ -205,18 +194,6 @@ def test_estimates_are_optimistic_with_the_bonuses_of_the_theory(seed):
     assert min(margins) >= 0
     # Not vacuous: at the last step the estimate has come below the trivial bound of 1.
     assert min(leaf.q for leaf in agent.leaves(0, 1)) < 1
-
-
-def test_estimates_are_not_optimistic_without_a_bonus():
-    """The check above can fail: the same runs without a bonus are below Q* somewhere."""
-    margins = []
-    for seed in range(4):
-        task = Gentle(seed)
-        options = {"mode": "paper", "bonus": 0.0, "phi": 400.0}
-        agent = ReferenceAgent(Shape(1, 1, 2, [seed], 3000), **options)
-        play(task, agent, 3000)
-        margins.append(worst_optimism(agent, task))
-    assert min(margins) < 0
 
 
 def test_estimates_are_optimistic_on_the_oil_problem():

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from adamb.budgets.errors import InputError
+from adamb.firmware_model.host.errors import InputError
 from adamb.host_sim.agents.reference.settings import DEVIATIONS, make_settings
 from support.paths import ROOT
 from support.reference_runs import drive, make, visit
@@ -25,11 +25,11 @@ def test_a_border_state_is_in_both_halves_only_when_cells_are_closed():
         assert agent.act(0, np.array([[0.5]]))[0].tolist() == expected
 
 
-def test_equal_balls_go_to_the_named_end():
-    for ties, expected in (("low", 0.25), ("high", 0.75)):
-        agent = make(horizon=1, bonus=0.0, gamma=2, phi=1, ties=ties)
-        visit(agent, 0, [0.2], 0.4, [0.0])
-        assert agent.act(0, np.array([[0.2]])).item() == expected
+@pytest.mark.parametrize(("ties", "expected"), [("low", 0.25), ("high", 0.75)])
+def test_equal_balls_go_to_the_named_end(ties, expected):
+    agent = make(horizon=1, bonus=0.0, gamma=2, phi=1, ties=ties)
+    visit(agent, 0, [0.2], 0.4, [0.0])
+    assert agent.act(0, np.array([[0.2]])).item() == expected
 
 
 def test_first_values_are_the_steps_left_or_the_horizon():
@@ -73,13 +73,10 @@ def test_random_actions_stay_inside_the_ball_and_centre_ones_in_its_middle():
 
 
 def test_the_authors_preset_is_every_deviation_and_leaves_c_free():
-    authors = make_settings(1, 1, 5, 2000, {"deviations": "authors", "bonus": 1.5})
-    listed = make_settings(1, 1, 5, 2000, {"deviations": list(DEVIATIONS), "bonus": 1.5})
-    assert authors == listed
-    assert authors.bonus == 1.5
-    changed = {name for names in DEVIATIONS.values() for name in names}
-    for name in changed - {"bonus"}:
-        assert any(getattr(authors, name) == values.get(name) for values in DEVIATIONS.values())
+    authors, listed = (
+        make_settings(1, 1, 5, 2000, {"deviations": named, "bonus": 1.5}) for named in ("authors", list(DEVIATIONS))
+    )
+    assert authors == listed and authors.bonus == 1.5
 
 
 @pytest.mark.parametrize(
@@ -87,25 +84,14 @@ def test_the_authors_preset_is_every_deviation_and_leaves_c_free():
     [
         ({"mode": "papers"}, "mode"),
         ({"bonus": -1}, "bonus"),
-        ({"bonus": "theoretical"}, "bonus"),
         ({"gamma": 0.5}, "gamma"),
-        ({"phi": 0}, "phi"),
         ({"delta": 2}, "delta"),
-        ({"L_V": "steep"}, "L_V"),
-        ({"split": "both"}, "split"),
-        ({"planning": "two-step"}, "planning"),
         ({"action": "center"}, "action"),
-        ({"envelope": "maybe"}, "envelope"),
         ({"share": "on"}, "option of agent adamb (reference)"),
-        ({"mode": "tracking"}, "mode"),
         ({"deviations": "author"}, "deviations"),
-        ({"deviations": 3}, "deviations"),
         ({"deviations": "authors", "bonus": "theory"}, "bonus"),
         ({"deviations": "gamma-2", "gamma": 3}, "gamma"),
-        ({"d_s": 9}, "d_s"),
-        ({"horizon": 0}, "horizon"),
         ({"budget_bytes": 4096}, "budget"),
-        ({"when_full": "freeze"}, "option of agent adamb (reference)"),
     ],
 )
 def test_bad_options_name_the_field(options, field):
@@ -114,42 +100,14 @@ def test_bad_options_name_the_field(options, field):
     assert caught.value.field == field
 
 
-def test_it_is_the_paper_with_a_tree_for_each_step():
-    told = make(mode="paper").describe()
-    assert told == make().describe()
-    assert (told["mode"], told["share"]) == ("paper", "off")
-
-
-def test_a_misspelt_option_suggests_the_right_one():
-    with pytest.raises(InputError, match="did you mean gamma"):
-        make(gama=2)
-
-
 def test_observe_needs_an_act_of_the_same_step():
     agent = make()
     with pytest.raises(InputError, match="needs an act"):
         agent.observe(0, np.array([0.5]), np.array([[0.5]]))
 
 
-@pytest.mark.parametrize("options", [{}, {"deviations": "authors"}])
-def test_a_learner_does_the_same_alone_and_among_others(options):
-    states = np.linspace(0.05, 0.95, 40)
-    together, alone = make(seeds=(5, 6, 7), **options), make(seeds=(6,), **options)
-    for state in states:
-        for h in range(2):
-            group = together.act(h, np.full((3, 1), state))
-            single = alone.act(h, np.full((1, 1), state))
-            assert group[1] == single[0]
-            together.observe(h, 1 - group[:, 0] ** 2, group)
-            alone.observe(h, 1 - single[:, 0] ** 2, single)
-        together.end_episode()
-        alone.end_episode()
-    assert together.leaves(1, 0) == alone.leaves(0, 0)
-
-
-@pytest.mark.parametrize("options", [{"gamma": 2, "phi": 1}, {"envelope": True, "gamma": 2, "phi": 1}])
-def test_bytes_are_those_of_the_python_objects(options):
-    agent = make(bonus=0.3, **options)
+def test_bytes_are_those_of_the_python_objects():
+    agent = make(bonus=0.3, envelope=True, gamma=2, phi=1)
     small = agent.bytes_used()[0]
     drive(agent, 200)
     estimated = int(agent.bytes_used()[0])

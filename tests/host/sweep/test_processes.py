@@ -1,4 +1,4 @@
-"""Workers that die, a sweep that is killed and a cluster that shrinks cost no finished cell."""
+"""Workers that die and a cluster that shrinks cost no finished cell."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from contextlib import contextmanager
 
 import pytest
 
-from adamb.budgets.errors import AdambError, InputError
-from adamb.host_sim.sweep.run import dask_engine, local_engine, run_sweep
-from support.command import finish, start, wait_until
+from adamb.firmware_model.host.errors import AdambError, InputError
+from adamb.host_sim.experiments import dask_workers, local_workers
+from adamb.host_sim.experiments.sweep import run_sweep
+from support.command import wait_until
 from support.paths import TESTS
 from support.standin_problem import PROBLEM
 from support.sweeps import BASIC, in_process, spec_of, tables
+
+distributed = pytest.importorskip("distributed")
 
 FRAGILE = """
 import os, signal, sys
@@ -41,7 +44,7 @@ def test_a_worker_process_that_is_killed_costs_no_cell(tmp_path):
     problem = tmp_path / "fragile.py"
     problem.write_text(FRAGILE.format(folder=str(TESTS), marker=str(marker), main=os.getpid()))
     spec = spec_of(BASIC.replace(PROBLEM, f"{problem}:Fragile"))
-    found = run_sweep(spec, tmp_path / "out", local_engine(jobs=2))
+    found = run_sweep(spec, tmp_path / "out", local_workers(2))
     assert marker.exists() and all(each.seeds == 5 for each in found)
     run_sweep(spec_of(), tmp_path / "calm", in_process)
     calm = (tmp_path / "calm" / "results.csv").read_text().replace(PROBLEM, f"{problem}:Fragile")
@@ -51,36 +54,9 @@ def test_a_worker_process_that_is_killed_costs_no_cell(tmp_path):
 LONG = BASIC.replace("episodes = 20", "episodes = 1500").replace("seeds_per_cell = 2", "seeds_per_cell = 1")
 
 
-def cells_done(folder):
-    return sorted((folder / "cells").glob("*.json")) if (folder / "cells").exists() else []
-
-
-def test_a_sweep_killed_with_signal_9_goes_on_to_the_same_tables(tmp_path):
-    (tmp_path / "long.toml").write_text(LONG)
-    folder = tmp_path / "out"
-    command = ["sweep", tmp_path / "long.toml", "--out", folder, "--jobs", 2]
-    kept = {}
-    for target in (2, 7):
-        process = start(*command, start_new_session=True)
-        wait_until(lambda target=target: len(cells_done(folder)) >= target)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        assert not (folder / "results.csv").exists()
-        for path in cells_done(folder):
-            kept.setdefault(path, path.stat().st_mtime_ns)
-    assert 7 <= len(kept) < 40
-    code, _, error = finish(start(*command))
-    assert code == 0 and "of them from before" in error, error
-    assert {path: path.stat().st_mtime_ns for path in kept} == kept
-    assert list((folder / "cells").glob(".*")) == []
-    run_sweep(spec_of(LONG), tmp_path / "whole", in_process)
-    assert tables(folder) == tables(tmp_path / "whole")
-
-
 @contextmanager
 def cluster(tmp_path, workers):
     """A scheduler and its workers, each a process of its own, on loopback."""
-    pytest.importorskip("distributed")
     file = tmp_path / "scheduler.json"
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
     python = [sys.executable, "-m"]
@@ -95,18 +71,11 @@ def cluster(tmp_path, workers):
         worker = [*python, "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-nanny",
                   "--no-dashboard", "--host", "127.0.0.1"]  # fmt: skip
         processes += [subprocess.Popen(worker, **quiet) for _ in range(workers)]
-        yield address, processes[1:], scheduler
+        yield address, processes
     finally:
         for process in reversed(processes):
             process.kill()
             process.wait()
-
-
-def wait_for_workers(address, count):
-    from distributed import Client
-
-    with Client(address, set_as_default=False) as client:
-        client.wait_for_workers(count, timeout=60)
 
 
 def test_a_cluster_loses_a_worker_in_the_middle_and_no_cell(tmp_path):
@@ -117,9 +86,10 @@ def test_a_cluster_loses_a_worker_in_the_middle_and_no_cell(tmp_path):
             workers[0].kill()
             killed.append(done)
 
-    with cluster(tmp_path, workers=2) as (address, workers, _):
-        wait_for_workers(address, 2)
-        found = run_sweep(spec, folder, dask_engine(address, timeout_seconds=60), progress=kill_one)
+    with cluster(tmp_path, workers=2) as (address, (_, *workers)):
+        with distributed.Client(address, set_as_default=False) as client:
+            client.wait_for_workers(2, timeout=60)
+        found = run_sweep(spec, folder, dask_workers(address, timeout_seconds=60), progress=kill_one)
         assert workers[0].wait() == -signal.SIGKILL and workers[1].poll() is None
     assert killed and killed[0] < 40
     assert len(found) == 8 and all(each.seeds == 5 for each in found)
@@ -127,29 +97,22 @@ def test_a_cluster_loses_a_worker_in_the_middle_and_no_cell(tmp_path):
     assert tables(folder) == tables(tmp_path / "here")
 
 
-def test_a_cluster_without_workers_is_said(tmp_path):
-    with cluster(tmp_path, workers=0) as (address, *_), pytest.raises(InputError, match="has no workers"):
-        run_sweep(spec_of(), tmp_path / "out", dask_engine(address, timeout_seconds=3))
+def test_a_cluster_without_workers_or_that_is_not_there_is_said(tmp_path):
+    with cluster(tmp_path, workers=0) as (address, _), pytest.raises(InputError, match="has no workers"):
+        run_sweep(spec_of(), tmp_path / "out", dask_workers(address, timeout_seconds=3))
+    with pytest.raises(InputError, match=r"scheduler = 'tcp://127.0.0.1:1'"):
+        run_sweep(spec_of(), tmp_path / "a", dask_workers("tcp://127.0.0.1:1", timeout_seconds=1))
 
 
 def test_a_cluster_that_goes_away_keeps_the_finished_cells(tmp_path):
-    spec, folder = spec_of(LONG), tmp_path / "out"
-    with cluster(tmp_path, workers=1) as (address, (worker,), scheduler):
-        wait_for_workers(address, 1)
+    folder = tmp_path / "out"
+    with cluster(tmp_path, workers=1) as (address, processes):
 
         def end_all(done, total, cell):
             if done == 3:
-                scheduler.kill()
-                worker.kill()
+                for process in processes:
+                    process.kill()
 
         with pytest.raises(AdambError, match="went away; the finished cells are saved"):
-            run_sweep(spec, folder, dask_engine(address, timeout_seconds=60), progress=end_all)
-    assert len(cells_done(folder)) >= 3
-
-
-def test_a_cluster_that_is_not_there_is_said(tmp_path):
-    pytest.importorskip("distributed")
-    with pytest.raises(InputError, match=r"scheduler = 'tcp://127.0.0.1:1'"):
-        run_sweep(spec_of(), tmp_path / "a", dask_engine("tcp://127.0.0.1:1", timeout_seconds=1))
-    with pytest.raises(InputError, match="scheduler"):
-        run_sweep(spec_of(), tmp_path / "b", dask_engine("not an address", timeout_seconds=1))
+            run_sweep(spec_of(LONG), folder, dask_workers(address, timeout_seconds=60), progress=end_all)
+    assert len(list((folder / "cells").glob("*.json"))) >= 3

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from adamb.budgets.errors import BudgetExceeded, InputError
+from adamb.firmware_model.host.errors import BudgetExceeded, InputError
 from adamb.host_sim import agents
-from adamb.host_sim.agent import Agent, take_options
-from adamb.host_sim.sweep.reader import parse_spec
-from adamb.host_sim.sweep.run import results_of, run_cell, run_sweep
+from adamb.host_sim.agents import Agent, take_options
+from adamb.host_sim.experiments.sweep import results_of, run_sweep
 from support.standin_problem import PROBLEM
+from support.sweeps import in_process, rows_of, spec_of, tables
 
 TEXT = f"""
 problems = [{{ name = "{PROBLEM}", label = "low", set = {{ c = 0.2 }} }},
@@ -51,34 +48,22 @@ def steady(monkeypatch):
     monkeypatch.setitem(agents._factories, "steady", Steady)
 
 
-def spec_of(text=TEXT, **options):
-    return parse_spec(text, Path("some.toml"), **options)
-
-
-class Engine:
-    def __init__(self):
-        self.played = []
-
-    def __call__(self, cells):
-        for cell in cells:
-            self.played.append(cell)
-            yield cell, run_cell(cell)
-
-
-def rows(folder, name):
-    return list(csv.DictReader(io.StringIO((folder / name).read_text())))
-
-
 def test_the_choice_is_made_per_problem_and_budget_and_scored_on_other_seeds(tmp_path):
-    engine = Engine()
-    run_sweep(spec_of(), tmp_path, engine)
-    tuning = [cell for cell in engine.played if cell.seeds == (10_000, 10_001, 10_002)]
-    assert len(tuning) == 2 * 2 * 6 and not any(cell.tune for cell in engine.played)
-    scored = {seed for cell in engine.played if cell not in tuning for seed in cell.seeds}
+    played = []
+
+    def workers(cells):
+        for cell in cells:
+            played.append(cell)
+            yield cell, cell.play()
+
+    run_sweep(spec_of(TEXT), tmp_path, workers)
+    tuning = [cell for cell in played if cell.seeds == (10_000, 10_001, 10_002)]
+    assert len(tuning) == 2 * 2 * 6 and not any(cell.tune for cell in played)
+    scored = {seed for cell in played if cell not in tuning for seed in cell.seeds}
     assert scored == {0, 1, 2, 3}
     chosen = {
         (row["problem"], row["budget_bytes"]): json.loads(row["options"])
-        for row in rows(tmp_path, "tuning.csv")
+        for row in rows_of(tmp_path, "tuning.csv")
         if row["chosen"] == "True"
     }
     assert {place: choice["at"] for place, choice in chosen.items()} == {
@@ -88,35 +73,29 @@ def test_the_choice_is_made_per_problem_and_budget_and_scored_on_other_seeds(tmp
 
 
 def test_the_scores_are_those_of_the_chosen_options_alone(tmp_path):
-    found = run_sweep(spec_of(), tmp_path, Engine())
+    found = run_sweep(spec_of(TEXT), tmp_path, in_process)
     held = next(each for each in found if (each.problem, each.agent) == ("low", "held"))
     fixed = TEXT.replace("tune = { at = [0.02, 0.25, 0.75], weight = [1, 9] }", "at = 0.25, weight = 1")
-    alone = run_sweep(spec_of(fixed), tmp_path / "alone", Engine())
+    alone = run_sweep(spec_of(fixed), tmp_path / "alone", in_process)
     choice = json.loads((tmp_path / "meta.json").read_text())["tuned"][0]
     assert choice == {"problem": "low", "agent": "held", "budget_bytes": None, "at": 0.25, "weight": 1}
     assert held.reward == alone[2].reward and held.reward.mean > found[0].reward.mean
 
 
-def test_an_interrupted_tuning_goes_on_and_repeats_no_cell(tmp_path):
-    class Dies(Engine):
-        def __call__(self, cells):
-            for done, each in enumerate(super().__call__(cells)):
-                if done == 7:
-                    raise RuntimeError("the power went")
-                yield each
+def test_an_interrupted_tuning_resumes_and_repeats_no_cell(tmp_path):
+    def dies(cells):
+        for done, each in enumerate(in_process(cells)):
+            if done == 7:
+                raise RuntimeError("the power went")
+            yield each
 
-    first, engine = Dies(), Engine()
     with pytest.raises(RuntimeError):
-        run_sweep(spec_of(), tmp_path, first)
+        run_sweep(spec_of(TEXT), tmp_path, dies)
     counts = []
-    run_sweep(spec_of(), tmp_path, engine, progress=lambda done, total, cell: counts.append((done, total)))
-    assert len(engine.played) == 24 + 16 - 7
+    run_sweep(spec_of(TEXT), tmp_path, in_process, progress=lambda done, total, cell: counts.append((done, total)))
     assert counts[0] == (7, 40) and counts[-1] == (40, 40)
-    run_sweep(spec_of(), tmp_path / "whole", Engine())
-    assert (tmp_path / "results.csv").read_bytes() == (tmp_path / "whole" / "results.csv").read_bytes()
-    again = Engine()
-    run_sweep(spec_of(), tmp_path, again)
-    assert again.played == []
+    run_sweep(spec_of(TEXT), tmp_path / "whole", in_process)
+    assert tables(tmp_path) == tables(tmp_path / "whole")
 
 
 def test_a_seed_that_tunes_may_not_be_scored():
@@ -126,9 +105,9 @@ def test_a_seed_that_tunes_may_not_be_scored():
 
 
 def test_quick_replaces_keys_and_is_another_sweep():
-    assert {cell.episodes for cell in spec_of().cells} == {30}
-    quick = spec_of(quick=True)
-    assert {cell.episodes for cell in quick.cells} == {8} and quick.hash != spec_of().hash
+    assert {cell.episodes for cell in spec_of(TEXT).cells} == {30}
+    quick = spec_of(TEXT, quick=True)
+    assert {cell.episodes for cell in quick.cells} == {8} and quick.hash != spec_of(TEXT).hash
     with pytest.raises(InputError, match="unknown key, did you mean episodes"):
         spec_of(TEXT.replace("[quick]\nepisodes", "[quick]\nepisode"), quick=True)
 
@@ -136,7 +115,7 @@ def test_quick_replaces_keys_and_is_another_sweep():
 def test_curves_hold_reward_between_points_and_leaves_at_them(tmp_path):
     text = f"problems = ['{PROBLEM}']\nagents = ['adamb']\nepisodes = 40\nseeds = 2\ncurves = 4"
     spec = spec_of(text)
-    run_sweep(spec, tmp_path, Engine())
+    run_sweep(spec, tmp_path, in_process)
     ((_, outcome),) = results_of(spec, tmp_path)
     curves, row = outcome["curves"], outcome["rows"][1]
     assert curves["episodes"] == [10, 20, 30, 40]

@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from adamb.budgets.errors import InputError
+from adamb.firmware_model.host.errors import InputError
 from adamb.host_sim.problem import make_problem
-from adamb.host_sim.problems.cache.caches import hits_by_size
-from adamb.host_sim.problems.dram.traffic import map_address
+from adamb.host_sim.problems.cache import Stack, hits_by_size
+from adamb.host_sim.problems.dram.channel import map_address
 from adamb.host_sim.studies.lookahead import play
-from adamb.host_sim.traces import TraceReader, object_ids
 from adamb.host_sim.traces.info import trace_info
-from support.cache_bounds import stack_distances
 from support.trace_files import oracle
 
 SEED = 5
@@ -29,7 +27,7 @@ def test_the_summary_counts_exactly_what_is_there(tmp_path):
     info = trace_info(path)
     assert (info.format, info.requests, info.writes) == ("ramulator", 5000, int(writes.sum()))
     assert round(info.objects) == len(set(lines.tolist())) and info.footprint_bytes == info.objects * 64
-    hits = hits_by_size(stack_distances(lines.astype(np.uint64)), 1024)
+    hits = hits_by_size(Stack(700).run(lines), 1024)
     for size, miss in info.as_dict()["miss_ratio"]:
         assert miss == pytest.approx(1 - hits[size] / 5000, abs=1e-12)
     bank, row = map_address((lines * 64).astype(np.uint64), 16)
@@ -59,25 +57,20 @@ def test_rows_and_banks_of_an_address():
 
 
 def write_dram_traces(folder):
+    """The same requests without times, with steps of a processor, with times, as numbers of lines and in binary."""
     rng = np.random.default_rng(SEED)
     addresses = (rng.integers(0, 40, 4000) * 8192 + rng.integers(0, 128, 4000) * 64).tolist()
-    texts = {
-        "ramulator": "".join(f"0x{a:x} R\n" for a in addresses),
-        "load-store": "".join(f"LD 0x{a:x}\n" for a in addresses),
-        "cpu": "".join(f"40 {a}\n" for a in addresses),
-        "dramsim3": "".join(f"0x{a:X} READ {i * 50}\n" for i, a in enumerate(addresses)),
-        "dramsys": "".join(f"{i * 50}:\tread\t0x{a:x}\n" for i, a in enumerate(addresses)),
-        "ids": "".join(f"{a // 64}\n" for a in addresses),
-        "msr": "".join(f"{i},h,0,Read,{a},64,1\n" for i, a in enumerate(addresses)),
-        "lackey": "".join(f" L {a:x},8\n" for a in addresses),
-        "csv": "time,id\n" + "".join(f"{i},{a // 64}\n" for i, a in enumerate(addresses)),
+    lines = [a // 64 for a in addresses]
+    files = {
+        "ramulator": "".join(f"0x{a:x} R\n" for a in addresses).encode(),
+        "cpu": "".join(f"40 {a}\n" for a in addresses).encode(),
+        "dramsim3": "".join(f"0x{a:X} READ {i * 50}\n" for i, a in enumerate(addresses)).encode(),
+        "ids": "".join(f"{line}\n" for line in lines).encode(),
+        "oracleGeneral": oracle(lines, [64] * len(lines), [-1] * len(lines)),
     }
-    for name, text in texts.items():
-        (folder / name).write_text(text)
-    (folder / "oracleGeneral").write_bytes(
-        oracle([a // 64 for a in addresses], [64] * len(addresses), [-1] * len(addresses))
-    )
-    return [*texts, "oracleGeneral"]
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    return files
 
 
 def test_every_format_replays_in_dram_and_cache(tmp_path):
@@ -88,9 +81,9 @@ def test_every_format_replays_in_dram_and_cache(tmp_path):
         states = problem.begin_episode()
         seen[name] = float(states[0, 0])
         assert problem.optimal() is None
-        assert np.isfinite(play(problem, problem.baselines()["t-star"], 1)).all()
+        assert np.isfinite(play(problem, problem.rules()["t-star"], 1)).all()
         cache = make_problem("cache-2x1", [SEED], params={"trace": f"{path},{path}", "requests": 300})
-        won = play(cache, cache.baselines()["utility-greedy"], 1)
+        won = play(cache, cache.rules()["utility-greedy"], 1)
         assert 0 < won.mean() < 5
     assert len(set(seen.values())) == 1, "the same requests must look the same in every format"
 
@@ -101,13 +94,14 @@ def test_an_episode_is_consecutive_requests_from_a_place_the_seed_draws(tmp_path
     small = {"trace": f"{path},{path}", "requests": 100, "lines": 8}
     cache = make_problem("cache-2x1", range(5), params=small)
     cache.begin_episode()
-    starts = {int(keys[slots == 0][0]) for keys, slots in cache.seen if (slots == 0).any()}
+    seen = [cache.in_c.seen(i) for i in range(5)]
+    starts = {int(keys[slots == 0][0]) for keys, slots in seen if (slots == 0).any()}
     assert len(starts) >= 4
-    for keys, slots in cache.seen:
+    for keys, slots in seen:
         own = keys[slots == 0].astype(np.int64)
         assert (np.diff(own) % 10_000 == 1).all()
     problem = make_problem("dram-1x1", range(5), params={"trace": str(path), "requests": 50})
-    assert (play(problem, problem.baselines()["open"], 2) >= 0).all()
+    assert (play(problem, problem.rules()["open"], 2) >= 0).all()
 
 
 def write_cpu_trace(path, instructions):
@@ -121,12 +115,12 @@ def write_cpu_trace(path, instructions):
 def test_a_cpu_trace_is_slowed_to_half_the_load_where_nothing_is_said(tmp_path):
     trace = write_cpu_trace(tmp_path / "dense", 5)
     problem = make_problem("dram-2x1", [SEED], params={"trace": trace})
-    rewards = play(problem, problem.baselines()["open"], 4)
+    rewards = play(problem, problem.rules()["open"], 4)
     assert (rewards > 0).all() and 0.4 < problem.state[0, 1] < 0.6
-    (note,) = problem.notes()
+    (note,) = problem.report().notes
     assert f"ipc={problem.params['ipc']:g}" in note and problem.params["ipc"] < 1
     sparse = make_problem("dram-2x1", [SEED], params={"trace": write_cpu_trace(tmp_path / "sparse", 900)})
-    assert sparse.params["ipc"] == 4 and sparse.notes() == []
+    assert sparse.params["ipc"] == 4 and sparse.report().notes == []
 
 
 @pytest.mark.parametrize(
@@ -143,13 +137,13 @@ def test_a_trace_that_asks_for_too_much_is_told_with_the_knob_that_helps(tmp_pat
     addresses = (rng.integers(0, 2**20, 4000) * 64).tolist()
     path.write_text("".join(text.format(a=a, i=i) for i, a in enumerate(addresses)))
     problem = make_problem("dram-1x1", [SEED], params={"trace": str(path), **params})
-    play(problem, problem.baselines()["open"], 2)
-    (note,) = problem.notes()
+    play(problem, problem.rules()["open"], 2)
+    (note,) = problem.report().notes
     value = float(note.split(f"--set {knob}=")[1].split()[0])
     assert "more than the channel sustains in 100% of the epochs" in note
     helped = make_problem("dram-2x1", [SEED], params={"trace": str(path), knob: value})
-    assert (play(helped, helped.baselines()["open"], 2) > 0).all()
-    assert 0.4 < helped.state[0, 1] < 0.6 and helped.notes() == []
+    assert (play(helped, helped.rules()["open"], 2) > 0).all()
+    assert 0.4 < helped.state[0, 1] < 0.6 and helped.report().notes == []
 
 
 @pytest.mark.parametrize(
@@ -164,17 +158,17 @@ def test_a_pace_that_this_trace_does_not_have_is_told_with_the_one_it_has(tmp_pa
     path = tmp_path / used
     path.write_text("".join(text.format(a=64 * i, i=i + 1) for i in range(2000)))
     for name, value in idle.items():
-        (note,) = make_problem("dram-1x1", [SEED], params={"trace": str(path), name: value}).notes()
+        (note,) = make_problem("dram-1x1", [SEED], params={"trace": str(path), name: value}).report().notes
         assert note == f"{name}={value} has no effect on this trace; --set {used}=… is its pace"
-    assert make_problem("dram-1x1", [SEED], params={"trace": str(path), used: 3}).notes() == []
-    (note,) = make_problem("dram-1x1", [SEED], params={used: 3}).notes()
+    assert make_problem("dram-1x1", [SEED], params={"trace": str(path), used: 3}).report().notes == []
+    (note,) = make_problem("dram-1x1", [SEED], params={used: 3}).report().notes
     assert note == f"{used}=3 has no effect without a trace"
 
 
 def test_rewards_that_are_all_0_are_told_with_the_latency_that_tells_them_apart():
     problem = make_problem("dram-1x1", [SEED], params={"worst": 25})
-    assert (play(problem, problem.baselines()["closed"], 2) == 0).all()
-    assert "--set worst=" in problem.notes()[0]
+    assert (play(problem, problem.rules()["closed"], 2) == 0).all()
+    assert "--set worst=" in problem.report().notes[0]
 
 
 def test_traces_that_are_too_short_are_refused(tmp_path):
@@ -190,10 +184,3 @@ def test_traces_that_are_too_short_are_refused(tmp_path):
     make_problem("cache-2x1", [1], params={"trace": f"{path},{path}", "requests": 100})
     with pytest.raises(InputError, match="drift"):
         make_problem("dram-1x1", [1], drift="half", params={"trace": str(path), "requests": 10})
-
-
-def test_lines_of_a_byte_trace_are_objects_to_a_cache(tmp_path):
-    path = tmp_path / "trace"
-    path.write_text("0x40 R\n0x7f R\n0x80 R\n")
-    records = np.concatenate(list(TraceReader(path)))
-    assert object_ids(records, "bytes").tolist() == [1, 1, 2]

@@ -25,7 +25,7 @@ SWAPS = {
 EITHER = {"+": "-", "-": "+", "*": "+", "&": "|"}
 """These have one operand or two; only between two operands they are changed."""
 CONSTANT = re.compile(r"ADAMB_[A-Z0-9_]+$")
-NOT_CONSTANTS = {"ADAMB_WORK", "ADAMB_APART"}
+NOT_CONSTANTS = {"ADAMB_WORK", "ADAMB_NOINLINE"}
 OPEN, CLOSE = "([{", ")]}"
 ENDS = {"&&", "||", "?", ":", ";", ",", "=", "+=", "-=", "|=", "&=", "return"}
 
@@ -122,9 +122,7 @@ def _left_out(source: str, found: list[Token], i: int) -> list[tuple[int, int, s
     last = i
     while found[last][1] not in (";", "{"):
         last += 1
-    if found[last][1] == "{" or (
-        kind == "name" and text in ("return", "for", "do", "else", "case", "default", "if")
-    ):
+    if found[last][1] == "{" or (kind == "name" and text in ("return", "for", "do", "else", "case", "default", "if")):
         return []
     declared = kind == "name" and found[i + 1][0] == "name"
     pointer = kind == "name" and found[i + 1][1] == "*" and found[i + 2][0] == "name" and text.endswith("_t")

@@ -20,63 +20,36 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from support.drivers import SANITIZERS
-from support.fuzzing import unpacked
-from support.mutants.borders import (
-    counters,
-    high_values,
-    judgements,
-    planted,
-    refusals,
-    sealed,
-    texts,
-    units,
-)
-from support.mutants.damages import damaged_calls, headers
-from support.mutants.handmade import handmade
+from support.drivers import SANITIZERS, Orders
+from support.fuzz import unpacked
+from support.mutants.borders import counters, judgements, planted, refusals, sealed, texts, units
 from support.mutants.in_place import interface, silent, use_library, use_module
 from support.mutants.mutation import INVALID, KILLED, SAME, SURVIVED, Mutation
 from support.mutants.scenarios import LIVED, calls, corners, recorded, used_block, verdicts
 from support.mutants.storage import guards, snapshots, stores
-from support.orders import Orders
 from support.paths import CORE, FAULT
 from support.twins import CTwin, PythonTwin
 
 OPTIMISED = ("gcc", "-std=c99", "-O2", "-fPIC")
-# driver.c stands between the pool and its callers: the pool's own function has another name in these builds.
 SANITIZED = ("gcc", "-std=c99", "-O1", "-fPIC", *SANITIZERS)
-POOL_ALLOC = """#include "adamb_internal.h"
-uint16_t real_pool_alloc(uint16_t *w);
-uint16_t adamb_pool_alloc(uint16_t *w)
-{
-    return real_pool_alloc(w);
-}
-"""
-PLAIN = ("gcc", "-O2", "-DFUZZ_WITH_SANITIZERS")
+PLAIN = ("gcc", "-O2")
 SIZES = {"c": 1.5, "python": 0.45}
 # In the order of how soon they notice a slip.
 ALL = [
-    recorded, refusals, units, texts, planted, handmade, headers, verdicts, corners, calls, counters,
-    judgements, high_values, sealed, damaged_calls, snapshots, stores, guards,
+    recorded, refusals, units, texts, planted, verdicts, corners, calls, counters, judgements, sealed, snapshots,
+    stores, guards,
 ]  # fmt: skip
 # Scenarios that a file's slips show in first.
 FIRST = {
-    "check": ("planted", "verdicts"), "words": ("headers", "verdicts"), "guard": ("guards", "verdicts"),
-    "unit": ("units",), "store": ("stores",), "snapshot": ("snapshots",), "error": ("texts",),
-    "config": ("refusals",),
+    "check": ("planted", "verdicts", "texts"), "guard": ("guards", "verdicts"), "unit": ("units",),
+    "number": ("units",), "store": ("stores",), "snapshot": ("snapshots",), "config": ("refusals",),
 }  # fmt: skip
 MEMORY = 2 << 30
-# Program: its sources, the arguments of its runs, where the corpus is unpacked.
-DRIVERS: dict[str, tuple[list[str], list[list[object]]]] = {
-    "edges": (["edges.c"], [[]]),
-    "store_driver": (
-        ["store_driver.c"],
-        [["runs", 64, 512, 3, 240, 60, 3], ["forge", 64, 512, 4, 240, 300, 1],
-         ["wear", 64, 512, 4, 240, 9, 5], ["cuts", 64, 512, 3, 240, 5, 7, 2]],
-    ),
-    "driver": (["driver.c"], [["refuse", 3, 100], ["runs", 1, 60, 300], ["damage", 1, 12, 300]]),
-    "fuzz": (["fuzz.c", "fuzz_main.c"], [["replay", "corpus"]]),
-}  # fmt: skip
+# Program: its sources, and its arguments where the corpus is unpacked.
+DRIVERS: dict[str, tuple[list[str], list[object]]] = {
+    "edges": (["edges.c"], []),
+    "fuzz": (["fuzz.c", "fuzz_main.c"], ["replay", "corpus"]),
+}
 
 
 @dataclass
@@ -112,12 +85,10 @@ class Judge:
             _compile(command, source, self.folder / kind / f"{source.stem}.o")
 
     @cached_property
-    def expected(self) -> dict[tuple[str, ...], tuple[object, str]]:
+    def expected(self) -> dict[str, tuple[object, str]]:
         """What the drivers print of the sound core; built when the first mutant gets so far."""
         checked = self.folder / "checked"
         self._objects("checked", SANITIZED)
-        (checked / "pool_alloc.c").write_text(POOL_ALLOC)
-        _compile(SANITIZED, checked / "pool_alloc.c", checked / "pool_alloc.o")
         self._checked_library(checked, {})
         unpacked(checked)
         for name, (sources, _) in DRIVERS.items():
@@ -133,15 +104,14 @@ class Judge:
         """What the drivers are linked with; they find the one in the folder that they are run with."""
         checked = self.folder / "checked"
         core = {path.name: path for path in sorted(checked.glob("adamb_*.o"))} | replaced
-        line = ["gcc", "-shared", *SANITIZERS, "-Wl,-soname,core.so", checked / "pool_alloc.o"]
+        line = ["gcc", "-shared", *SANITIZERS, "-Wl,-soname,core.so"]
         subprocess.run([*line, *core.values(), "-o", folder / "core.so"], check=True)
 
     def _drive(self, folder: Path, limit: float) -> Any:
         """Run every driver with the library in the folder; what each run printed, or its fate."""
-        for name, (_, runs) in DRIVERS.items():
-            for arguments in runs:
-                command = [str(self.folder / "checked" / f"run_{name}"), *map(str, arguments)]
-                yield (name, *command[1:]), _printed(command, self.folder / "checked", folder, limit)
+        for name, (_, arguments) in DRIVERS.items():
+            command = [str(self.folder / "checked" / f"run_{name}"), *map(str, arguments)]
+            yield name, _printed(command, self.folder / "checked", folder, limit)
 
     def c(self, mutation: Mutation, folder: Path) -> Verdict:
         folder.mkdir(parents=True, exist_ok=True)
@@ -177,9 +147,9 @@ class Judge:
             _compile(SANITIZED, source, target)
         expected = self.expected
         self._checked_library(folder, replaced)
-        for run, result in self._drive(folder, limit=30):
-            if result != expected[run]:
-                return Verdict(KILLED, " ".join(run[:2]))
+        for name, result in self._drive(folder, limit=30):
+            if result != expected[name]:
+                return Verdict(KILLED, name)
         return Verdict(SURVIVED)
 
     @cached_property
@@ -221,9 +191,7 @@ class Judge:
             words = pipe.read().split("\n")
         _, status = os.waitpid(child, 0)
         if os.WIFSIGNALED(status):
-            return Verdict(
-                KILLED, f"{words[-2] if len(words) > 1 else ''}: {signal.Signals(os.WTERMSIG(status)).name}"
-            )
+            return Verdict(KILLED, f"{words[-2] if len(words) > 1 else ''}: {signal.Signals(os.WTERMSIG(status)).name}")
         return Verdict(KILLED if words[-1] else SURVIVED, words[-1])
 
     def _noticed(self, mutation: Mutation, writer: int) -> str:
@@ -248,10 +216,8 @@ class Judge:
 
 def _compile(command: tuple[str, ...], source: Path, target: Path) -> bool:
     """From the folder of the source and by its name alone: where it lies must not show in the object."""
-    renamed = source.name == "adamb_pool.c" and command == SANITIZED
-    flags = ["-w", *(["-Dadamb_pool_alloc=real_pool_alloc"] if renamed else [])]
     folders = [f"-I{folder}" for folder in (source.parent, CORE, FAULT)]
-    line = [*command, *flags, *folders, "-c", source.name, "-o", str(target)]
+    line = [*command, "-w", *folders, "-c", source.name, "-o", str(target)]
     return subprocess.run(line, cwd=source.parent, capture_output=True).returncode == 0
 
 
@@ -261,12 +227,6 @@ def _printed(command: list[str], folder: Path, library: Path, limit: float) -> t
 
     surroundings = os.environ | {"LD_LIBRARY_PATH": str(library)}
     done = subprocess.run(
-        command,
-        cwd=folder,
-        env=surroundings,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        preexec_fn=prepare,
+        command, cwd=folder, env=surroundings, capture_output=True, text=True, errors="replace", preexec_fn=prepare
     )
     return done.returncode, done.stdout

@@ -29,12 +29,13 @@ class Mutation:
 
     @property
     def change(self) -> str:
-        """The change in one line; with file, text and nth it names the mutation, wherever the line is."""
         return f"{' '.join(self.old.split())} -> {' '.join(self.new.split())}"
 
     @property
-    def key(self) -> tuple[str, str, str, int]:
-        return self.file, self.text, self.change, self.nth
+    def name(self) -> str:
+        """What it is called wherever its line stands."""
+        nth = f" (#{self.nth})" if self.nth else ""
+        return f"{self.file}: {self.change}{nth} in: {self.text}"
 
     def applied(self) -> str:
         text = self.path.read_text(encoding="utf-8")
@@ -42,10 +43,10 @@ class Mutation:
 
     def rank(self, seed: int) -> str:
         """Where it stands among all; an edit of another line does not move it."""
-        return hashlib.sha256(repr((seed, *self.key)).encode()).hexdigest()
+        return hashlib.sha256(repr((seed, self.file, self.text, self.change, self.nth)).encode()).hexdigest()
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.change}    in: {self.text}"
+        return f"{self.line}: {self.name}"
 
 
 def numbered(path: Path, changes: list[tuple[int, int, str]]) -> list[Mutation]:

@@ -47,9 +47,7 @@ class _Finder(ast.NodeVisitor):
         """Change the operator between two operands; brackets around them stay."""
         start, end = self.at(left)[1], self.at(right)[0]
         middle = self.source[start:end]
-        match = re.search(
-            r"is not|not in|<<|>>|<=|>=|==|!=|//|[-+*%<>&|^]|\bis\b|\bin\b|\band\b|\bor\b", middle
-        )
+        match = re.search(r"is not|not in|<<|>>|<=|>=|==|!=|//|[-+*%<>&|^]|\bis\b|\bin\b|\band\b|\bor\b", middle)
         if match and self.depth:
             self.changes.append((start + match.start(), start + match.end(), new))
 
@@ -60,9 +58,7 @@ class _Finder(ast.NodeVisitor):
         self.depth -= 1
 
     def visit_Compare(self, node: ast.Compare) -> None:
-        for left, operator, right in zip(
-            [node.left, *node.comparators], node.ops, node.comparators, strict=False
-        ):
+        for left, operator, right in zip([node.left, *node.comparators], node.ops, node.comparators, strict=False):
             for new in COMPARES.get(type(operator), ()):
                 self.between(left, right, new)
         self.generic_visit(node)

@@ -13,12 +13,12 @@ from random import Random
 from typing import Any
 
 from adamb.firmware_model import _spec
-from adamb.tools.maintain.lockstep import Case
-from adamb.tools.maintain.worlds import World
-from support.exact.model import Config, thresholds
+from adamb.firmware_model.exact.model import Config, thresholds
+from support.lockstep import CORNERS, Case
 from support.replay import Mismatch, Replay, vector_files
 from support.twins import CTwin, PythonTwin
 from support.used_blocks import DAMAGED
+from support.worlds import World
 
 Twin = CTwin | PythonTwin
 # Blocks that are damaged; with the longest horizon, header words are larger than most links.
@@ -28,31 +28,6 @@ KINDS = DAMAGED | {
 }
 LIVED = [*((name, 700) for name in KINDS), ("1+1 smallest", 100), ("1+1 smallest", 300), ("2+1 testing", 60)]
 """Blocks that scenarios begin with: kinds and steps."""
-
-# For every turn that the recorded streams seldom take; steps are of size 1.
-CORNERS = [
-    Case(world="steps", share=2, steps=2000),
-    Case(world="jump", horizon=2, steps=3000),
-    Case(world="sweep", share=0, extra_words=300, steps=3000),
-    Case(world="burst", d_s=3, gamma=1, horizon=2, steps=2000),
-    Case(world="sweep", paper=1, extra_words=300, steps=1500),
-    Case(world="sweep", paper=1, phi_num=5, extra_words=300, steps=800),
-    Case(world="noise", d_s=2, d_a=3, extra_words=0, steps=1500),
-    Case(d_s=2, d_a=2, gamma=1, extra_words=8000, steps=1500),
-    Case(d_s=2, gamma=1, share=0, horizon=2, extra_words=8000, steps=1500),
-    Case(world="burst", d_s=3, gamma=1, horizon=2, paper=1, steps=2000),
-    Case(world="sweep", d_s=3, d_a=3, extra_words=600, steps=2000),
-    Case(world="edges", disorder=True, d_s=2, steps=1500),
-    Case(world="noise", auto_bonus=0, bonus=32767, horizon=1, d_a=2, steps=1500),
-    Case(world="pieces", freeze=1, extra_words=100, horizon=31, random_action=1, steps=2000),
-    Case(gamma=1, extra_words=8000, steps=3000),
-    Case(gamma=1, phi_num=70, share=1, extra_words=3000, steps=1500),
-    Case(world="pieces", share=2, horizon=12, steps=3000),
-    Case(world="noise", d_s=1, d_a=3, paper=1, own=1, share=2, horizon=16, extra_words=900, steps=2000),
-    Case(
-        world="noise", d_s=3, d_a=2, own=1, random_action=1, share=1, horizon=8, extra_words=400, steps=2000
-    ),
-]
 
 
 def digest(block: array) -> int:
@@ -76,10 +51,10 @@ def recorded(twin: Twin, size: float) -> Iterator[Any]:
 
 
 def corners(twin: Twin, size: float) -> Iterator[Any]:
-    for number, case in enumerate(CORNERS):
+    for name, case in CORNERS.items():
         config = twin.config(fields_of(case))
         words = twin.required_words(config) + case.extra_words
-        yield number, words
+        yield name, words
         block = array("H", [0x1234] * words)
         made = twin.init(config, block)
         yield digest(block)
@@ -112,8 +87,8 @@ def _play(made: Any, case: Case) -> Iterator[tuple[int, ...]]:
 @cache
 def used_block(name: str, steps: int = 700) -> tuple[Any, bytes]:
     """A configuration and the words of a sound core after a run with it; made before anything is mutated."""
-    from adamb.budgets.controller import make_config
     from adamb.firmware_model.host import binding
+    from adamb.firmware_model.host.options import make_config
 
     d_s, d_a, horizon, options, extra = KINDS[name]
     config = make_config(d_s, d_a, horizon, options)
@@ -163,6 +138,11 @@ def verdicts(twin: Twin, size: float) -> Iterator[Any]:
         yield name, twin.check(sound), twin.stats(sound), slices(twin, sound, int(400 * size) + 20)
         for place in ((1 << 28, 0, 0), (5, 77, 1), (2**32 - 1, 255, 9), (1 << 31, 0, 1), (1 << 27, 0, 0)):
             yield twin.scrub(sound, place)
+        lost = array("H", sound)
+        lost[lost[_spec.H_STEPS_AT] + _spec.S_V_SLOT] = _spec.TAG | _spec.VALUE_MAX
+        for at, word in roots(sound, _spec.TAG).items():
+            lost[at] = word
+        yield [twin.scrub(lost, place) for place in ((0, 2, 0), (1 << 28, 0, 1), (5, 255, 1))]
         for at in range(4 * sound[_spec.H_POOL_AT] if size > 0.5 else _spec.H_WORDS):
             for bit in range(16) if size > 0.5 and at < _spec.H_WORDS else (at % 16, 15):
                 block = array("H", sound)
@@ -187,6 +167,12 @@ def roots(words: array, link: int) -> dict[int, int]:
     return {first + h * _spec.S_WORDS: link for h in range(horizon)}
 
 
+def rings(words: array) -> dict[int, int]:
+    """Damage after which all counts are behind themselves."""
+    used = range(words[_spec.H_POOL_AT], words[_spec.H_FRESH])
+    return {4 * unit: unit for unit in {words[4 * each + _spec.R_COUNTS] for each in used} & {*used}}
+
+
 def poor(words: array, rng: Random) -> dict[int, int]:
     """Damage of most values and surpluses: the least that there is."""
     used = range(4 * words[_spec.H_POOL_AT], 4 * words[_spec.H_FRESH])
@@ -203,6 +189,7 @@ def calls(twin: Twin, size: float) -> Iterator[Any]:
         units = words[_spec.H_UNITS]
         wide = [
             circle(words),
+            rings(words),
             roots(words, units),
             roots(words, units + 1),
             poor(words, rng),

@@ -13,7 +13,7 @@ from typing import Any
 from adamb.firmware_model import _spec
 from support.flash import TEARS, Flash, fitting
 from support.mutants.scenarios import KINDS, Twin, digest, used_block
-from support.planted import Fickle
+from support.planted import FlakyStorage
 
 
 class Failing(Flash):
@@ -194,11 +194,11 @@ def life_of_store(twin: Twin, flash: Flash, blocks: list[array], saves: int) -> 
 
 def fickle(twin: Twin, blocks: list[array]) -> Iterator[Any]:
     """A slot that, once its number is known, reads as an older save: it must not count as the newest."""
-    flash = Fickle(64, 512, 4, seed=5)
+    flash = FlakyStorage(64, 512, 4, seed=5)
     made = twin.open_store(flash, len(blocks[0]))
     yield [made.save(block) for block in blocks]
     for reads in (1, 2, 3, 4):
-        flash.become_fickle(2, 1, reads)
+        flash.swap_slots(2, 1, reads)
         again = twin.open_store(flash, len(blocks[0]))
         yield reads, again.newest, again.sequence, flash.heads
 
@@ -259,7 +259,7 @@ def guards(twin: Twin, size: float) -> Iterator[Any]:
             refused = twin.open_guard(config, left, None)
             yield refused if isinstance(refused, int) else 0, digest(left)
         yield from pending(twin, config, fields, words)
-        yield twin.guard_without_config(block, twin.open_store(flash, words))
+        yield twin.guard_without_config(block, twin.open_store(flash, words)), digest(block)
         other = twin.config(fields | {"horizon": fields["horizon"] + 1})
         taken = array("H", bytes(2 * words))
         yield isinstance(twin.open_guard(other, taken, twin.open_store(flash, words)), int), digest(taken)

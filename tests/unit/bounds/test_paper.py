@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from adamb.budgets.bounds import paper
 from adamb.budgets.bounds.exact import TreeBound
-from adamb.budgets.errors import InputError
-from adamb.budgets.thresholds import split_rule
+from adamb.budgets.bounds.thresholds import split_rule
+from adamb.firmware_model.host.errors import InputError
+from adamb.firmware_model.host.options import paper_gamma, paper_phi
 
 ONE_ONE = {"d": 2, "gamma": 3, "phi": 1}
 
@@ -49,8 +50,8 @@ def test_partition_size_says_when_too_few_samples_make_it_meaningless():
 
 
 def test_the_storage_condition_holds_for_two_state_dimensions_but_not_for_three():
-    two = paper.storage(2000, horizon=5, d=4, d_s=2, gamma=paper.paper_gamma(2))
-    three = paper.storage(2000, horizon=5, d=6, d_s=3, gamma=paper.paper_gamma(3))
+    two = paper.storage(2000, horizon=5, d=4, d_s=2, gamma=paper_gamma(2))
+    three = paper.storage(2000, horizon=5, d=6, d_s=3, gamma=paper_gamma(3))
     assert two.met
     assert two.exponent == pytest.approx(1 - 2 / (4 + 2 + 2))
     assert not three.met
@@ -80,8 +81,8 @@ def test_single_path_time_adds_up_by_hand():
 
 
 def test_phi_as_printed():
-    assert paper.paper_phi(5, 2, 1) == 5
-    assert paper.paper_phi(32, 4, 2) == 64  # exactly, although 32 ** 1.2 is not
+    assert paper_phi(5, 2, 1) == 5
+    assert paper_phi(32, 4, 2) == 64  # exactly, although 32 ** 1.2 is not
 
 
 def test_pac_names_the_uniformly_drawn_past_policy():
@@ -104,7 +105,7 @@ def test_regret_has_the_exponent_of_its_case(d_s, exponent):
 
 @pytest.mark.parametrize("d_s", [1, 2, 3, 4])
 def test_every_sum_of_bonuses_meets_its_condition_and_none_outgrows_the_regret(d_s):
-    d, gamma = d_s + 1, paper.paper_gamma(d_s)
+    d, gamma = d_s + 1, paper_gamma(d_s)
     regret = paper.regret(1000, horizon=5, d=d, d_s=d_s)
     sums = [paper.bonus_sum(1000, *powers, d=d, gamma=gamma) for powers in paper.bonus_terms(d_s).values()]
     assert all(each.met for each in sums)

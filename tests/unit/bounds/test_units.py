@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adamb.budgets.bounds.layout import Layout
+from adamb.budgets.bounds.thresholds import from_thresholds
 from adamb.budgets.bounds.units import OBJECTIVES, ControllerBound, TreeUnits, reclaim_mark
-from adamb.budgets.errors import InputError
-from adamb.budgets.thresholds import from_thresholds
-from support.trees import balls_of, reachable
+from adamb.firmware_model.host.errors import InputError
+from support.bounds import balls_of, reachable
 
 
 def units_of(tree, d_s: int, value_trees: int, mode: str) -> dict[str, int]:
@@ -63,6 +63,20 @@ def test_no_sequence_of_samples_exceeds_the_certificate_and_the_best_comes_close
             assert most <= bound, f"{objective} after {k} samples"
             one_split = 5 + 3 * value_trees  # the bound allows a fraction of a split
             assert bound <= most * 1.2 + one_split, f"{objective} after {k} samples is too loose"
+
+
+@pytest.mark.parametrize("d_a", [1, 2])
+@pytest.mark.parametrize(("thresholds", "samples"), [((1, 4, 16), 9), ((2, 10), 11)])
+def test_no_sequence_of_held_episodes_exceeds_the_certificate_and_the_best_comes_close(thresholds, samples, d_a):
+    layout = Layout(3, d_a, 5)
+    rule = from_thresholds(layout.d, thresholds, "early").held(d_a)
+    for k, trees in enumerate(reachable(d_a, thresholds, "held", samples)):
+        found = [units_of(tree, 0, 0, "tracking") for tree in trees]
+        for objective in ("units", "records", "blocks"):
+            most = max(each[objective] for each in found)
+            bound = TreeUnits(layout.held, rule, 0, objective).bound(k)
+            assert most <= bound <= most + 2, f"{objective} after {k} samples"
+        assert all(TreeUnits(layout.held, rule, 0, kind).bound(k) == 0 for kind in ("counts", "entries", "values"))
 
 
 @given(
@@ -123,14 +137,11 @@ def test_routing_blocks_come_with_the_first_visit_behind_them():
         for d_a in (1, 2, 3):
             groups = Layout(d_s, d_a, 5).child_groups
             assert sum(size for size, _ in groups) == 2 ** (d_s + d_a)
-            assert 1 + sum(size * blocks for size, blocks in groups) == sum(
-                4**i for i in range((d_s + d_a + 1) // 2)
-            )
+            assert 1 + sum(size * blocks for size, blocks in groups) == sum(4**i for i in range((d_s + d_a + 1) // 2))
 
 
 @pytest.mark.parametrize(
-    ("dims", "field"),
-    [((0, 1, 5), "d_s"), ((1, 4, 5), "d_a"), ((1, 1, 0), "horizon"), ((1, 1, 32), "horizon")],
+    ("dims", "field"), [((0, 1, 5), "d_s"), ((1, 4, 5), "d_a"), ((1, 1, 0), "horizon"), ((1, 1, 32), "horizon")]
 )
 def test_dimensions_outside_the_layout_are_refused(dims, field):
     with pytest.raises(InputError) as caught:

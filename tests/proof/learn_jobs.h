@@ -1,2 +1,0 @@
-/* Behind split, request is itself again: prove_request is about it. */
-#undef request
