@@ -38,7 +38,7 @@ class CoreAgent(Agent):
         self._actions_pointer = binding.ffi.from_buffer("double[]", self._actions)
 
     def _keep_in(self, blocks: np.ndarray) -> None:
-        """Go on in these rows, which hold the same words."""
+        """Resume in these rows, which hold the same words."""
         self.blocks = blocks
         self._blocks = binding.ffi.from_buffer("uint16_t[]", blocks)
 

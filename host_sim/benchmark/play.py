@@ -4,7 +4,7 @@ Every finished entry is a file of its own, so a bench that is killed resumes wit
 play different rows may share a folder. What is under way is played again.
 
 An entry is a contender on a problem at a budget, tuned and scored; a reference is what reward there was to be
-had. An entry asks for the cells that it wants next and is told what they earned, so entries can go on side by
+had. An entry asks for the cells that it wants next and is told what they earned, so entries can run side by
 side, and what several of them want of one problem is played in one run. What a baseline did at one budget is
 what it does at every budget that its peak leaves room in, so trials are handed from budget to budget and not
 played again.

@@ -138,7 +138,9 @@ def lines(result: RunResult) -> list[tuple[str, str]]:
         rows.append(("regret", f"{regret} over {result.episodes} episodes"))
     rows.append(("memory, worst seed", _memory(result)))
     environment = 1e6 * result.seconds["environment"] / result.returns.size / result.horizon
-    rows.append(("time per step", f"{_time(result.microseconds_per_step())} (environment {_time(environment)} apart)"))
+    rows.append(
+        ("time per step", f"{_time(result.microseconds_per_step())} (environment: {_time(environment)}, not included)")
+    )
     rows += target_lines(result) if result.target is not None else []
     for name, label in COUNTER_LABELS.items():
         mean = result.mean_stat(name)
