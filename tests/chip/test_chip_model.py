@@ -34,7 +34,11 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize("path", replay.vector_files(), ids=lambda path: path.stem)
+# On the chip the engine decides: no call of its program takes an action that somebody else chose.
+DECIDED = [path for path in replay.vector_files() if not path.stem.startswith("taught-")]
+
+
+@pytest.mark.parametrize("path", DECIDED, ids=lambda path: path.stem)
 def test_the_chip_agrees_with_the_exact_reference(path: Path) -> None:
     assert Replay(path, "chip", start=ChipController).play() > 100
 
